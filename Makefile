@@ -1,0 +1,151 @@
+# mmtutor: `make run` installs what is missing, builds and starts; `make check` runs every test.
+#
+#   DEPS=no      do not look for missing packages
+#   CFG=asan     build under AddressSanitizer and UBSan (build/asan)
+#   PREFIX=...   where `make install` puts things (default /usr/local), DESTDIR before it
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+CFG     ?= release
+B       := build/$(CFG)
+CC      ?= gcc
+PKGS    := ncursesw libcjson md4c libutf8proc libmd
+
+# The packages are looked up only by targets that build, so that `make deps` works without pkg-config.
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
+PKG_LIBS   = $(shell pkg-config --libs $(PKGS))
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+        -Wcast-qual -Wformat=2 -Wundef -Wnull-dereference -Wvla -Wconversion
+WERROR ?= -Werror
+OPT_release := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+OPT_asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SAN_asan    := -fsanitize=address,undefined
+CPPFLAGS += -Isrc -I$(B)/gen -D_GNU_SOURCE -DMMTUTOR_VERSION='"$(VERSION)"' -DMMTUTOR_PREFIX='"$(PREFIX)"'
+CFLAGS   += -std=c11 $(WARN) $(WERROR) $(OPT_$(CFG))
+LDFLAGS  += $(SAN_$(CFG)) -rdynamic
+LDLIBS    = $(PKG_LIBS) -lpthread -ldl -lm
+
+# ---- layers, lowest first; a library may use only those before it
+LAYERS := base kernels sim lesson bench app ui
+src_base    := $(wildcard src/base/*.c)
+src_kernels := $(wildcard src/kernels/*.c)
+src_sim     := $(wildcard src/sim/*.c src/sim/*/*.c)
+src_lesson  := $(wildcard src/lesson/*.c)
+src_bench   := $(wildcard src/bench/*.c)
+src_app     := $(wildcard src/app/*.c)
+src_ui      := $(wildcard src/ui/*.c src/ui/views/*.c)
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+lib = $(B)/lib$(1).a
+
+EMBED_FILES = $(wildcard src/kernels/cuda/*.cu src/kernels/cpu/*.c assets/*.json assets/recorded/*.json \
+                         assets/ptx/*.ptx lessons/*/lesson.json lessons/*/*.md)
+
+.PHONY: all run check check-asan deps test-deps install uninstall clean screens
+all: mmtutor
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	./mmtutor
+
+deps:
+	@if [ "$(DEPS)" != no ]; then sh scripts/deps.sh; fi
+test-deps:
+	@if [ "$(DEPS)" != no ]; then sh scripts/deps.sh --tests; fi
+
+ifeq ($(CFG),release)
+mmtutor: $(B)/mmtutor
+	cp -f $< $@.new && mv -f $@.new $@
+else
+mmtutor: $(B)/mmtutor
+endif
+
+LIBS := $(foreach l,ui app bench lesson sim kernels base,$(call lib,$(l)))
+$(B)/mmtutor: $(B)/src/main.o $(LIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+define layer_rule
+$(call lib,$(1)): $(call obj,$(src_$(1))) $(extra_$(1))
+	@rm -f $$@
+	ar rcs $$@ $$^
+endef
+
+# ---- generated sources
+$(B)/tools/embed: scripts/embed.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -o $@ $<
+# One shell word list decides whether the table is stale when a file goes away.
+$(B)/gen/embed.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sort $(EMBED_FILES))' | cmp -s - $@ || echo '$(sort $(EMBED_FILES))' > $@
+$(B)/gen/embed_table.c: $(B)/tools/embed $(B)/gen/embed.list $(EMBED_FILES)
+	$(B)/tools/embed $@ $(EMBED_FILES)
+$(B)/gen/embed_table.o: $(B)/gen/embed_table.c
+	$(CC) $(CPPFLAGS) -std=c11 -O0 -w -c -o $@ $<
+extra_base := $(B)/gen/embed_table.o
+
+# ---- CPU rungs: the same file once for each instruction-set level, entry cpu_NAME__LEVEL
+CPU_RUNGS := $(patsubst src/kernels/cpu/%.c,%,$(wildcard src/kernels/cpu/*.c))
+ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
+CPU_LEVELS := plain avx2 avx512
+else
+CPU_LEVELS := plain
+endif
+march_plain  :=
+march_avx2   := -march=x86-64-v3
+march_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
+define cpu_level_rule
+$(B)/cpu/%.$(1).o: src/kernels/cpu/%.c src/kernels/mm_args.h
+	@mkdir -p $$(@D)
+	$$(CC) -Isrc/kernels -std=gnu11 $$(WARN) $$(WERROR) -O3 -g $$(SAN_$$(CFG)) $$(march_$(1)) -Dcpu_$$*=cpu_$$*__$(1) \
+	  -c -o $$@ $$<
+endef
+$(foreach l,$(CPU_LEVELS),$(eval $(call cpu_level_rule,$(l))))
+CPU_OBJS := $(foreach r,$(CPU_RUNGS),$(foreach l,$(CPU_LEVELS),$(B)/cpu/$(r).$(l).o))
+$(B)/gen/cpu_table.c: scripts/cpu_table.sh $(wildcard src/kernels/cpu/*.c)
+	@mkdir -p $(@D)
+	sh scripts/cpu_table.sh "$(CPU_LEVELS)" $(CPU_RUNGS) > $@
+$(B)/gen/cpu_table.o: $(B)/gen/cpu_table.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+extra_kernels := $(CPU_OBJS) $(B)/gen/cpu_table.o
+
+$(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
+
+$(B)/src/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- tests: tests/unit/LAYER_NAME_test.c links its layer and those below
+TESTS_C := $(wildcard tests/unit/*_test.c)
+TEST_BINS := $(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C))
+below_base    := base
+below_kernels := kernels base
+below_sim     := sim kernels base
+below_lesson  := lesson kernels base
+below_bench   := bench lesson sim kernels base
+below_app     := app bench lesson sim kernels base
+below_ui      := ui app bench lesson sim kernels base
+test_layer = $(firstword $(subst _, ,$(notdir $(1))))
+test_libs = $(foreach l,$(below_$(call test_layer,$(1))),$(call lib,$(l)))
+define test_rule
+$(1): $(patsubst $(B)/%,%.c,$(1)) $(call test_libs,$(1)) $(wildcard tests/unit/*.h)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) -Itests/unit $$(PKG_CFLAGS) $$(shell pkg-config --cflags cmocka) $$(CFLAGS) -Wno-missing-prototypes \
+	  $$(LDFLAGS) -o $$@ $$< $(call test_libs,$(1)) $$(LDLIBS) $$(shell pkg-config --libs cmocka)
+endef
+$(foreach t,$(TEST_BINS),$(eval $(call test_rule,$(t))))
+
+.PHONY: check-build
+check-build: $(TEST_BINS)
+
+check: test-deps
+	@$(MAKE) --no-print-directory all check-build
+	@CFG=$(CFG) sh tests/run.sh
+check-asan:
+	@$(MAKE) --no-print-directory CFG=asan check
+
+clean:
+	rm -rf build mmtutor
+
+FORCE:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
