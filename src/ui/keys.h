@@ -101,12 +101,23 @@ struct key_binding {
   unsigned unless;        /* none of these may be on */
   int bar;                /* order in the key bar, 0 = only in help */
   const char *text[LANGS];  /* short: "play" */
-  const char *help[LANGS];  /* one clause: "play or pause the simulator" */
+  const char *help[LANGS];  /* one clause: "play or pause the simulator"; NULL: a further key of the
+                             * row above */
 };
 
 extern const struct key_binding keys_table[]; /* ends with command CMD_NONE */
 
 /* The command of a key under these contexts; CMD_NONE if it has none. */
 enum command keys_command(int key, unsigned contexts);
+
+/* The table in sections, as the help screen, README and man page show it. keys_section_of gives -1 for a row
+ * that is only a further key of the row above it. */
+int keys_sections(void);
+const char *keys_section_title(int section, enum lang lang);
+int keys_section_of(const struct key_binding *b);
+
+/* All sections as Markdown tables (README) and as roff (man page). The caller frees. */
+char *keys_markdown(enum lang lang);
+char *keys_man(void);
 
 #endif
