@@ -40,7 +40,13 @@ struct walk_counters {
 
 enum walk_word { WORD_UNSET, WORD_FRESH, WORD_ZERO, WORD_STALE };
 
-/* The state after `step` steps. Plain data, about 20 KB; no pointers. */
+/* Sums that go over more products than this are not carried along by walk_at: acc is NAN then. */
+enum { WALK_ACC_MAX_K = 65536 };
+
+/* The largest M, N or K: byte addresses then fit 63 bits. */
+enum { WALK_SIZE_MAX = 1 << 30 };
+
+/* The state after `step` steps. Plain data, about 30 KB; no pointers. */
 struct walk_state {
   struct walk_setup setup;
   int64_t step, steps;       /* 0 = before the first LOAD; steps = the last one */
@@ -49,9 +55,10 @@ struct walk_state {
   int64_t k0, k;             /* first k of the tile; next k inside it (naive: k) */
   int warp, warps;           /* LOAD: warps that have loaded; of the block */
   unsigned char as[32][32], bs[32][32]; /* enum walk_word */
-  float as_value[32][32], bs_value[32][32];
+  float as_value[32][32], bs_value[32][32]; /* NAN where WORD_UNSET */
   int64_t acc_k[32][32];     /* products that have gone into each accumulator */
-  double acc[32][32];        /* its value, for A and B of rand_at streams 2 and 3 */
+  double acc[32][32];        /* its value, for A and B of rand_at streams 2 and 3; NAN where a word that
+                                nobody wrote went in */
   bool stored;               /* the C tile is written */
   bool race;                 /* a read of a word that another warp may not have written, or an overwrite of
                                 one still to be read (bugs only) */
@@ -64,11 +71,19 @@ bool walk_check(const struct walk_setup *setup, struct err *err);
 /* Number of steps: tiled tiles * (warps + 1 + T + 1) + 1; naive K + 1. */
 int64_t walk_steps(const struct walk_setup *setup);
 
-/* The state at a step (clamped to 0 .. steps). Costs O(T^2 * (step in its tile) + T^3) and not O(step):
- * any step of a large problem can be asked at once. Pure: equal arguments give equal states. */
+/* Blocks of the grid down (M) and across (N), k-tiles, and warps of a block. */
+int64_t walk_block_rows(const struct walk_setup *setup);
+int64_t walk_block_cols(const struct walk_setup *setup);
+int64_t walk_tiles(const struct walk_setup *setup);
+int walk_warps(const struct walk_setup *setup);
+
+/* The state at a step (clamped to 0 .. steps). Counters come from sums over classes of equal tiles, not
+ * from walking: only the accumulators' values cost O(T^2 * k). Pure: equal arguments give equal
+ * states. */
 void walk_at(const struct walk_setup *setup, int64_t step, struct walk_state *out);
 
-/* One step forward from `state` (no change at the end). walk_at(s, i + 1) == walk_next(walk_at(s, i)). */
+/* One step forward from `state` (no change at the end), with the work of that step alone added to
+ * counters and accumulators. walk_at(s, i + 1) equals walk_next(walk_at(s, i)). */
 void walk_next(struct walk_state *state);
 
 /* The step of the next (dir > 0) or previous BARRIER, or of the end. */

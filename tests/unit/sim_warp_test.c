@@ -1,0 +1,119 @@
+/* The counting rules against what an H200 counted, one warp, lane l at a word offset. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "sim/warp.h"
+
+/* Offsets in words as a function of the lane and the width W in words. */
+static int64_t uniform(int l, int w) { (void)l, (void)w; return 0; }
+static int64_t half(int l, int w) { return l / 16 * w; }
+static int64_t s1(int l, int w) { return l * w; }
+static int64_t s2(int l, int w) { return 2 * l * w; }
+static int64_t s3(int l, int w) { return 3 * l * w; }
+static int64_t s4(int l, int w) { return 4 * l * w; }
+static int64_t s8(int l, int w) { return 8 * l * w; }
+static int64_t s16(int l, int w) { return 16 * l * w; }
+static int64_t s32(int l, int w) { return 32 * l * w; }
+static int64_t s33(int l, int w) { return 33 * l * w; }
+static int64_t mod8(int l, int w) { return l % 8 * w; }
+static int64_t div8(int l, int w) { return l / 8 * w; }
+static int64_t div2(int l, int w) { return l / 2 * w; }
+static int64_t skew(int l, int w) { return l * (32 + w); }
+
+static void addresses(int64_t (*f)(int, int), int width, int64_t out[32]) {
+  for (int l = 0; l < 32; l++)
+    out[l] = 4 * f(l, width / 4);
+}
+
+static void test_shared_wavefronts_measured(void **state) {
+  (void)state;
+  static const struct {
+    int64_t (*f)(int, int);
+    int want[6]; /* load 4 8 16, store 4 8 16 */
+  } row[] = {
+      {uniform, {1, 1, 2, 1, 2, 4}},      {half, {1, 1, 2, 1, 2, 4}},
+      {s1, {1, 2, 4, 1, 2, 4}},           {s2, {2, 4, 8, 2, 4, 8}},
+      {s4, {4, 8, 16, 4, 8, 16}},         {s8, {8, 16, 32, 8, 16, 32}},
+      {s16, {16, 32, 32, 16, 32, 32}},    {s32, {32, 32, 32, 32, 32, 32}},
+      {mod8, {1, 2, 4, 1, 2, 4}},         {div8, {1, 1, 2, 1, 2, 4}},
+      {div2, {1, 1, 2, 1, 2, 4}},         {skew, {1, 2, 4, 1, 2, 4}},
+      {s3, {1, 2, 4, 1, 2, 4}},
+  };
+  for (size_t r = 0; r < sizeof row / sizeof *row; r++)
+    for (int i = 0; i < 6; i++) {
+      int64_t a[32];
+      int width = 4 << (i % 3);
+      addresses(row[r].f, width, a);
+      assert_int_equal(warp_shared_wavefronts(a, width, i >= 3), row[r].want[i]);
+    }
+}
+
+static void test_global_wavefronts_measured(void **state) {
+  (void)state;
+  static const struct {
+    int64_t (*f)(int, int);
+    int want[6];
+  } row[] = {
+      {uniform, {1, 2, 4, 1, 2, 4}},   {s1, {1, 2, 4, 1, 2, 4}},
+      {s2, {2, 4, 8, 2, 4, 8}},        {s4, {4, 8, 16, 4, 8, 16}},
+      {s8, {8, 16, 32, 8, 16, 32}},    {s16, {16, 32, 32, 16, 32, 32}},
+      {s32, {32, 32, 32, 32, 32, 32}}, {div2, {1, 2, 4, 1, 2, 4}},
+      {s33, {8, 8, 8, 1, 2, 4}},
+  };
+  for (size_t r = 0; r < sizeof row / sizeof *row; r++)
+    for (int i = 0; i < 6; i++) {
+      int64_t a[32];
+      int width = 4 << (i % 3);
+      if (row[r].f == s33 && width != 4)
+        continue; /* measured with 4 bytes as a load */
+      addresses(row[r].f, width, a);
+      assert_int_equal(warp_global_wavefronts(a, width, i >= 3), row[r].want[i]);
+    }
+}
+
+static void test_sectors(void **state) {
+  (void)state;
+  for (int s = 0; s <= 40; s++) {
+    int64_t a[32];
+    for (int l = 0; l < 32; l++)
+      a[l] = 4 * (int64_t)s * l;
+    int want = s == 0 ? 1 : s >= 8 ? 32 : 4 * s;
+    if (s == 0 || s == 1 || s == 2 || s == 4 || s >= 8)
+      assert_int_equal(warp_sectors(a, 4), want);
+  }
+  int64_t shifted[32];
+  for (int l = 0; l < 32; l++)
+    shifted[l] = 4 * (l + 1);
+  assert_int_equal(warp_sectors(shifted, 4), 5); /* a row that starts off a 32-byte border */
+  for (int l = 0; l < 32; l++)
+    shifted[l] = 16 * l;
+  assert_int_equal(warp_sectors(shifted, 16), 16);
+}
+
+static void test_inactive_lanes(void **state) {
+  (void)state;
+  int64_t a[32];
+  for (int l = 0; l < 32; l++)
+    a[l] = -1;
+  assert_int_equal(warp_sectors(a, 4), 0);
+  assert_int_equal(warp_shared_wavefronts(a, 4, false), 0);
+  assert_int_equal(warp_global_wavefronts(a, 4, true), 0);
+  a[7] = 128;
+  assert_int_equal(warp_sectors(a, 4), 1);
+  assert_int_equal(warp_shared_wavefronts(a, 4, false), 1);
+  assert_int_equal(warp_global_wavefronts(a, 4, false), 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shared_wavefronts_measured),
+      cmocka_unit_test(test_global_wavefronts_measured),
+      cmocka_unit_test(test_sectors),
+      cmocka_unit_test(test_inactive_lanes),
+  };
+  return cmocka_run_group_tests_name("sim_warp", tests, NULL, NULL);
+}
