@@ -271,7 +271,8 @@ static int form_order(const void *key, const void *entry) {
 static int plain_letter(int cp) {
   utf8proc_int32_t parts[32];
   int boundary = 0;
-  utf8proc_ssize_t n = utf8proc_decompose_char(cp, parts, 32, UTF8PROC_COMPAT, &boundary);
+  const int options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
+  utf8proc_ssize_t n = utf8proc_decompose_char(cp, parts, 32, options, &boundary);
   return n > 0 && parts[0] < 0x80 ? (int)parts[0] : '?';
 }
 
