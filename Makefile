@@ -97,7 +97,7 @@ march_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 define cpu_level_rule
 $(B)/cpu/%.$(1).o: src/kernels/cpu/%.c src/kernels/mm_args.h
 	@mkdir -p $$(@D)
-	$$(CC) -Isrc/kernels -std=gnu11 $$(WARN) $$(WERROR) -O3 -g $$(SAN_$$(CFG)) $$(march_$(1)) -Dcpu_$$*=cpu_$$*__$(1) \
+	$$(CC) -Isrc/kernels -std=gnu11 $$(filter-out -Wmissing-prototypes,$$(WARN)) $$(WERROR) -O3 -g $$(SAN_$$(CFG)) $$(march_$(1)) -Dcpu_$$*=cpu_$$*__$(1) \
 	  -c -o $$@ $$<
 endef
 $(foreach l,$(CPU_LEVELS),$(eval $(call cpu_level_rule,$(l))))

@@ -32,7 +32,7 @@ struct kernel_param {
 };
 
 struct kernel_launch {
-  char *entry; /* C symbol */
+  char *entry;                     /* C symbol */
   char *grid[3], *block[3], *smem; /* expressions */
   int cluster[3];
   char **args; /* matrix names, M N K lda ldb ldc alpha beta W, numbers */
@@ -64,7 +64,7 @@ struct kernel {
   char *entry;     /* CPU: the C function, "cpu_ikj" */
   char *workspace; /* expression, bytes */
   char *tile_bm, *tile_bn, *tile_bk;
-  int tile_tm, tile_tn, tile_stages; /* 0 where there is no tile */
+  int tile_tm, tile_tn, tile_stages;              /* 0 where there is no tile */
   char *requested, *dram_min, *wavefronts, *flop; /* expressions; NULL if absent */
   bool deterministic;
   char *idea[2], *limit[2]; /* by language: 0 en, 1 zh */
@@ -74,9 +74,9 @@ struct kernel {
   bool builtin;             /* its code is part of this program */
 };
 
-/* Reads the front matter of a source file. `path` says the target by its suffix (.cu, .c) and stands in
- * messages. variant NULL or "" gives the file's plain rung. On failure NULL and "path:line: what". Free
- * with kernel_free. */
+/* Reads the front matter of a source file. `path` says the target by its suffix (.cu, .c) and
+ * stands in messages. variant NULL or "" gives the file's plain rung. On failure NULL and
+ * "path:line: what". Free with kernel_free. */
 struct kernel *kernel_parse(const char *source, size_t n, const char *path, const char *variant,
                             struct err *err);
 void kernel_free(struct kernel *k);
@@ -105,8 +105,8 @@ struct kernel_scope {
 };
 bool kernel_lookup(void *scope, const char *name, double *value);
 
-/* Checks that sizes are >= 1 and at most 2^31 - 1 each, and every `requires`. False with a sentence that
- * gives the multiple or the limit ("cuda/tiled needs M*K <= 2147483647 because ..."). */
+/* Checks that sizes are >= 1 and at most 2^31 - 1 each, and every `requires`. False with a sentence
+ * that gives the multiple or the limit ("cuda/tiled needs M*K <= 2147483647 because ..."). */
 bool kernel_accepts(const struct kernel *k, const struct kernel_size *size, struct err *err);
 
 /* The geometry of launch i, evaluated; false with a sentence if a grid or block is out of CUDA's
@@ -122,16 +122,17 @@ double kernel_flop(const struct kernel *k, const struct kernel_size *size);
 double kernel_requested(const struct kernel *k, const struct kernel_size *size);
 double kernel_dram_min(const struct kernel *k, const struct kernel_size *size);
 
-/* Elements of A, B and C for the op (gemm MK KN MN; gemv MK K M; add copy MN each, B 0 for copy). */
+/* Elements of A, B and C for the op (gemm MK KN MN; gemv MK K M; add copy MN each, B 0 for copy).
+ */
 void kernel_elements(const struct kernel *k, const struct kernel_size *size, double *a, double *b,
                      double *c);
 size_t kernel_dtype_size(enum kernel_dtype t);
 const char *kernel_op_name(enum kernel_op op);
 const char *kernel_dtype_name(enum kernel_dtype t);
 
-/* The source as a lesson shows it: front matter and `//@ name` marks removed. *marks (may be NULL) gets an
- * array of {name, line from 1 in the shown text}, *nmarks its count. The caller frees both and the
- * names. */
+/* The source as a lesson shows it: front matter and `//@ name` marks removed. *marks (may be NULL)
+ * gets an array of {name, line from 1 in the shown text}, *nmarks its count. The caller frees both
+ * and the names. */
 struct kernel_mark {
   char *name;
   int line;
