@@ -28,7 +28,8 @@ bool expr_eval(const char *text, expr_lookup lookup, void *ctx, double *out, str
  * caller frees. */
 char *expr_filled(const char *text, expr_lookup lookup, void *ctx);
 
-/* A small table of variables for lookups: names are copied. */
+/* A small table of variables for lookups: names are copied (one over 63 bytes can stand in no
+ * expression and is left out). */
 struct expr_vars {
   struct expr_var {
     char name[64];

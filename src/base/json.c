@@ -452,27 +452,6 @@ void json_put_num(cJSON *obj, const char *key, double value) {
 
 /* ---- printing */
 
-static void print_number(struct str *out, double value) {
-  char text[64];
-  if (!isfinite(value)) {
-    str_add(out, "null");
-    return;
-  }
-  if (fabs(value) <= 0x1p53 && value == floor(value)) {
-    str_addf(out, "%.0f", value == 0 ? 0.0 : value);
-    return;
-  }
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value)
-      break;
-  }
-  for (char *c = text; *c; c++)
-    if (*c == ',') /* a process that has set another locale */
-      *c = '.';
-  str_add(out, text);
-}
-
 static void print_string(struct str *out, const char *s) {
   static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
   str_addc(out, '"');
@@ -510,8 +489,8 @@ static void print_node(struct str *out, const cJSON *node) {
     print_string(out, node->valuestring);
   else if (cJSON_IsRaw(node) && node->valuestring)
     str_add(out, node->valuestring);
-  else if (cJSON_IsNumber(node))
-    print_number(out, node->valuedouble);
+  else if (cJSON_IsNumber(node) && isfinite(node->valuedouble))
+    str_add_num(out, node->valuedouble);
   else
     str_add(out, cJSON_IsTrue(node) ? "true" : cJSON_IsFalse(node) ? "false" : "null");
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,6 +57,23 @@ void str_addf(struct str *s, const char *fmt, ...) {
   va_end(ap);
   str_addn(s, big, (size_t)n);
   free(big);
+}
+
+void str_add_num(struct str *s, double value) {
+  char text[64];
+  if (fabs(value) <= 0x1p53 && value == floor(value)) {
+    str_addf(s, "%.0f", value == 0 ? 0.0 : value); /* never "-0" */
+    return;
+  }
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value)
+      break;
+  }
+  for (char *c = text; *c; c++)
+    if (*c == ',') /* a process that has set another locale */
+      *c = '.';
+  str_add(s, text);
 }
 
 void str_clear(struct str *s) {

@@ -15,6 +15,11 @@ void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds a finite number so that it reads back the same: integers up to 2^53 in full, otherwise the
+ * fewest of 15 to 17 digits; '.' in any locale. */
+void str_add_num(struct str *s, double value);
+
 void str_clear(struct str *s); /* keeps the memory */
 void str_free(struct str *s);  /* back to { 0 } */
 
