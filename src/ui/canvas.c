@@ -197,8 +197,8 @@ static bool is_control(const char *s) {
 
 /* Bytes of the next thing to draw of s, and its columns; ASCII takes the short way. */
 static size_t next_grapheme(const char *s, int *width) {
-  unsigned char c = (unsigned char)s[0], d = (unsigned char)s[1];
-  if (c >= 0x20 && c < 0x7F && d < 0x80) {
+  unsigned char c = (unsigned char)s[0];
+  if (c >= 0x20 && c < 0x7F && (unsigned char)s[1] < 0x80) {
     *width = 1;
     return 1;
   }
