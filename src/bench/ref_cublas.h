@@ -1,0 +1,33 @@
+/* The reference on a CUDA device: cuBLAS in full fp32 (pedantic) for what it computes, the driver's
+ * own copy for OP_COPY. cuBLAS is opened by dlopen when it is first wanted. */
+#ifndef MM_BENCH_REF_CUBLAS_H
+#define MM_BENCH_REF_CUBLAS_H
+
+#include "bench/cuda_buffers.h"
+
+typedef struct ref_cublas ref_cublas;
+
+/* A handle on a stream of the current context, or NULL with a sentence. Free with ref_cublas_close.
+ */
+ref_cublas *ref_cublas_open(const struct cuda_api *cu, cuda_stream stream, struct err *why);
+void ref_cublas_close(ref_cublas *r);
+
+/* True if there is a reference for this kernel's operation and types; false with a sentence. */
+bool ref_cublas_covers(const struct kernel *k, struct err *why);
+
+/* True if the operation needs cuBLAS (a copy does not). */
+bool ref_cublas_needs_library(const struct kernel *k);
+
+/* "cuBLAS" and "13.0.2 pedantic". r may be NULL for a copy. */
+void ref_cublas_name(const ref_cublas *r, const struct kernel *k, char name[64], char version[64]);
+
+/* The version of the library that is here ("13.0.2"), without a device; false with a sentence.
+ * `path` gets its directory. Loads the library (seconds from a cold disk). */
+bool ref_cublas_probe(char path[1024], struct err *why);
+
+/* Starts one run into the second C buffer; does not wait. *rc gets the driver's or 0; false with a
+ * sentence if cuBLAS itself refused. */
+bool ref_cublas_go(ref_cublas *r, const struct device_job *job, const struct cuda_buffers *b,
+                   cuda_result *rc, struct err *why);
+
+#endif
