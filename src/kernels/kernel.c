@@ -207,6 +207,22 @@ bool kernel_set_param(const struct kernel *k, struct kernel_size *size, const ch
   return false;
 }
 
+char *kernel_code(const struct kernel *k, const struct kernel_size *size) {
+  struct str out = {0};
+  for (int i = 0; i < k->nparams; i++)
+    str_addf(&out, "#define %s %.17g\n", k->params[i].name, size->param[i]);
+  for (int i = 0; i < k->ndefines; i++) {
+    int name = (int)strcspn(k->defines[i], "=");
+    str_addf(&out, "#define %.*s %s\n", name, k->defines[i], k->defines[i] + name + 1);
+  }
+  const char *file = strrchr(k->path, '/');
+  str_add(&out, "#line 1 \"");
+  for (const char *c = file ? file + 1 : k->path; *c; c++)
+    str_addc(&out, strchr("\"\\\n", *c) ? '_' : *c);
+  str_addf(&out, "\"\n%s", k->source);
+  return str_take(&out);
+}
+
 bool kernel_lookup(void *scope, const char *name, double *value) {
   const struct kernel_scope *s = scope;
   *value = NAN;

@@ -97,6 +97,11 @@ struct kernel_size kernel_size_default(const struct kernel *k, int64_t M, int64_
 bool kernel_set_param(const struct kernel *k, struct kernel_size *size, const char *name,
                       double value, struct err *err);
 
+/* The text a CUDA compiler gets: the parameters and the variant's defines as #define lines, a #line
+ * that names the file, then the source. Not -D on the command line: NVRTC's own header comes first
+ * and uses names such as T. The caller frees. */
+char *kernel_code(const struct kernel *k, const struct kernel_size *size);
+
 /* An expr_lookup over M N K and the parameters; ctx is a struct kernel_scope. */
 struct kernel_scope {
   const struct kernel *k;
