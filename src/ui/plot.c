@@ -240,10 +240,9 @@ static void put_label(struct picture *p, const struct plot_point *q) {
   if (!q->label || !*q->label || !cell_of(p, q, &x, &y))
     return;
   int w = utf8_width(q->label);
-  const int at[][2] = {{x + 2, y},         {x - w - 1, y},       {x + 1, y - 1},
-                       {x - w, y - 1},     {x + 1, y + 1},       {x - w, y + 1},
-                       {x - w / 2, y - 1}, {p->in.w - w, y - 1}, {p->in.w - w, y + 1},
-                       {x - w / 2, y + 1}, {x - w / 2, y - 2}};
+  int inside = x + 1 + w > p->in.w ? p->in.w - w : x + 1; /* beside the right edge: pushed in */
+  const int at[][2] = {{x + 2, y},      {x - w - 1, y}, {inside, y - 1},    {x - w, y - 1},
+                       {inside, y + 1}, {x - w, y + 1}, {x - w / 2, y - 1}, {x - w / 2, y + 1}};
   for (int over = 0; over < 2; over++)
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
       if (room(p, at[i][0], at[i][1], w, over)) {
