@@ -220,6 +220,8 @@ static bool parse_number(struct parser *p) {
   double value = read_number(at, n);
   if (!isfinite(value))
     return fail(p, at, "the number is too large.");
+  if (value == 0 && strcspn(at, "123456789") < strcspn(at, "eE") && strcspn(at, "123456789") < n)
+    return fail(p, at, "the number is too small.");
   p->at += n;
   if (is_letter(*p->at) || *p->at == '.' || is_digit(*p->at))
     return fail(p, p->at, "a number is followed by something else; write * to multiply.");
