@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A cell in pixels, as DejaVu Sans Mono has it at 14 px, and the space around the whole. */
-static const double cell_w = 8.4, cell_h = 18, base = 13.4, pad = 14, font = 14;
+static const double cell_w = 8.43, cell_h = 18, base = 13.4, pad = 14, font = 14, wide_font = 15;
 
 static const char *const role_class[ROLE_COUNT] = {
     [ROLE_TEXT] = "text",     [ROLE_DIM] = "dim",           [ROLE_TITLE] = "title",
@@ -124,24 +124,37 @@ static const char *fill_class(const struct svg *s, const struct cell *c) {
   return marks_of(s, c) & MARK_REVERSE ? "ground" : role_class[c->role];
 }
 
-/* A run of text begins and ends with no space, is all narrow or all wide, and looks the same
- * throughout. */
+static void open_text(struct svg *s, const struct cell *first, const char *more, double x, double y,
+                      double length) {
+  unsigned mark = marks_of(s, first);
+  str_addf(&s->out, "<text class=\"f-%s%s%s%s\" x=\"%.2f\" y=\"%.2f\" textLength=\"%.2f\">",
+           fill_class(s, first), mark & MARK_BOLD ? " bold" : "",
+           mark & MARK_UNDERLINE ? " under" : "", more, x, y, length);
+}
+
+/* A wide character stands alone, in the middle of its two cells: its font has another width. */
+static int draw_wide(struct svg *s, int x, int y) {
+  const struct cell *c = canvas_at(s->cv, x, y);
+  open_text(s, c, " wide", px(x) + cell_w - wide_font / 2, py(y) + base, wide_font);
+  add_escaped(&s->out, c->glyph);
+  str_add(&s->out, "</text>\n");
+  return x + 2;
+}
+
+/* A run of narrow text that looks the same throughout; it begins and ends with no space. */
 static int draw_run(struct svg *s, int x, int y) {
   const struct cell *first = canvas_at(s->cv, x, y), *c;
-  int end = x, last = x;
-  for (; (c = canvas_at(s->cv, end, y)) && same_look(s, first, c); end += c->width) {
-    if (c->width != first->width || is_shape(code_of(c)))
+  int last = x;
+  for (int end = x; (c = canvas_at(s->cv, end, y)) && same_look(s, first, c); end++) {
+    if (c->width != 1 || is_shape(code_of(c)))
       break;
     /* Two spaces end a run: the next word then has its own x. */
     if (strcmp(c->glyph, " ") != 0)
-      last = end + c->width;
-    else if (end >= last + 1)
+      last = end + 1;
+    else if (end > last)
       break;
   }
-  unsigned mark = marks_of(s, first);
-  str_addf(&s->out, "<text class=\"f-%s%s%s\" x=\"%.2f\" y=\"%.2f\" textLength=\"%.2f\">",
-           fill_class(s, first), mark & MARK_BOLD ? " bold" : "",
-           mark & MARK_UNDERLINE ? " under" : "", px(x), py(y) + base, (last - x) * cell_w);
+  open_text(s, first, "", px(x), py(y) + base, (last - x) * cell_w);
   for (int i = x; i < last; i++)
     add_escaped(&s->out, canvas_at(s->cv, i, y)->glyph);
   str_add(&s->out, "</text>\n");
@@ -188,7 +201,7 @@ static void draw_row(struct svg *s, int y) {
     else if (is_shape(code_of(c)))
       x = draw_shape(s, x, y);
     else
-      x = draw_run(s, x, y);
+      x = c->width == 2 ? draw_wide(s, x, y) : draw_run(s, x, y);
   }
 }
 
@@ -198,9 +211,10 @@ static void add_style(struct svg *s) {
       "<style>\n"
       "text { font: %gpx \"DejaVu Sans Mono\", \"Noto Sans Mono CJK SC\", \"Noto Sans CJK SC\", "
       "monospace; white-space: pre; }\n"
+      "rect { shape-rendering: crispEdges; }\n.wide { font-size: %gpx; }\n"
       ".bold { font-weight: bold; }\n.under { text-decoration: underline; }\n"
       ".ground-back, .f-ground { fill: #%06X; }\n",
-      font, s->theme->background);
+      font, wide_font, s->theme->background);
   for (int r = 0; r < ROLE_COUNT; r++)
     str_addf(&s->out, ".f-%s { fill: #%06X; }\n", role_class[r], s->theme->style[r].rgb);
   str_add(&s->out, "</style>\n");

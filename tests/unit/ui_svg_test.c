@@ -40,11 +40,12 @@ static void test_escapes(void **state) {
 static void test_runs(void **state) {
   (void)state;
   char *svg = svg_of_text("ab  cd矩阵e", ROLE_TEXT, 0);
-  assert_int_equal(count(svg, "<text"), 4);
-  assert_non_null(strstr(svg, "x=\"14.00\" y=\"27.40\" textLength=\"16.80\">ab</text>"));
-  assert_non_null(strstr(svg, "x=\"47.60\" y=\"27.40\" textLength=\"16.80\">cd</text>"));
-  assert_non_null(strstr(svg, "x=\"64.40\" y=\"27.40\" textLength=\"33.60\">矩阵</text>"));
-  assert_non_null(strstr(svg, "x=\"98.00\" y=\"27.40\" textLength=\"8.40\">e</text>"));
+  assert_int_equal(count(svg, "<text"), 5);
+  assert_non_null(strstr(svg, "x=\"14.00\" y=\"27.40\" textLength=\"16.86\">ab</text>"));
+  assert_non_null(strstr(svg, "x=\"47.72\" y=\"27.40\" textLength=\"16.86\">cd</text>"));
+  assert_non_null(strstr(svg, "x=\"65.51\" y=\"27.40\" textLength=\"15.00\">矩</text>"));
+  assert_non_null(strstr(svg, "x=\"82.37\" y=\"27.40\" textLength=\"15.00\">阵</text>"));
+  assert_non_null(strstr(svg, "x=\"98.30\" y=\"27.40\" textLength=\"8.43\">e</text>"));
   free(svg);
 }
 
@@ -63,7 +64,7 @@ static void test_shapes_are_no_text(void **state) {
   free(svg);
   svg = svg_of_text("────────", ROLE_ROOF, 0);
   assert_int_equal(count(svg, "<rect class=\"f-roof\""), 1);
-  assert_non_null(strstr(svg, "width=\"67.20\" height=\"1.00\""));
+  assert_non_null(strstr(svg, "width=\"67.44\" height=\"1.00\""));
   free(svg);
 }
 
