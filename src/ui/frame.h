@@ -2,14 +2,9 @@
 #ifndef MM_UI_FRAME_H
 #define MM_UI_FRAME_H
 
-#include "ui/canvas.h"
-#include "ui/theme.h"
-
-/* The command; argv[0] is "frame". Returns the exit code. */
+/* The command; argv[0] is "frame". With --check it prints faults instead of a picture: an essential text that
+ * is clipped, or a row that is not exactly as wide as asked. Returns the exit code: 0 ok, 1 a fault or a file
+ * that cannot be shown, 2 usage. */
 int frame_main(int argc, char **argv);
-
-/* A canvas as a stand-alone SVG: every run of cells has its own x and textLength; blocks, boxes and braille
- * are shapes, so that no font moves them. The caller frees. */
-char *frame_svg(const canvas *cv, const struct theme *theme);
 
 #endif
