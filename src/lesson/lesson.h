@@ -65,7 +65,7 @@ struct experiment {
   double *sweep;
   int nsweep;
   char *quantity, *unit; /* expression over AS.gflops AS.ms AS.gbs AS.ratio AS.share */
-  char *band_low[EXP_PLACES], *band_high[EXP_PLACES]; /* expressions */
+  char *band_low[EXP_PLACES], *band_high[EXP_PLACES]; /* expressions; NULL where the place is absent */
   struct {
     char *cond, *step;
   } *not_visible;
@@ -93,8 +93,9 @@ struct item {
   struct text2 stem; /* may hold {name} and {{expr|unit}} */
   struct item_draw {
     char name[32];
-    double *values;
-    char **labels; /* for draws of named rows; NULL for plain numbers */
+    double *values; /* of rows: 0, 1, 2 ... */
+    char **labels;  /* for draws of named rows; NULL for plain numbers */
+    struct expr_vars *rows; /* of rows: the variables each gives; NULL for plain numbers */
     int n;
   } *draw;
   int ndraw;
@@ -111,6 +112,13 @@ struct item {
   struct text2 solution, why;
 };
 
+/* A section of the prose that is no step: shown where an experiment's not_visible names it. */
+struct note {
+  char *id;
+  struct text2 title;
+  char *prose[LANGS];
+};
+
 struct lesson {
   char *id, *dir; /* "tiling", "06-tiling" */
   int order, minutes;
@@ -119,6 +127,8 @@ struct lesson {
   int ncovers, nsources;
   struct step *steps;
   int nsteps;
+  struct note *notes;
+  int nnotes;
   struct experiment *experiments;
   int nexperiments;
   struct item *items;
@@ -129,34 +139,25 @@ struct lesson {
 /* Loads one directory. Strict: ids unique and well-formed, both languages complete, every reference
  * resolves, every expression parses. NULL with "file:line: what". Free with lesson_free. */
 struct lesson *lesson_load(const char *dir, struct err *err);
+
+/* The same from texts; name ("lessons/06-tiling") stands in messages, and its last part is `dir`. */
+struct lesson_texts {
+  const char *name, *json, *prose[LANGS];
+  size_t njson, nprose[LANGS];
+};
+struct lesson *lesson_parse(const struct lesson_texts *t, struct err *err);
 void lesson_free(struct lesson *l);
 const struct item *lesson_item(const struct lesson *l, const char *id);
 const struct experiment *lesson_experiment(const struct lesson *l, const char *id);
+const struct note *lesson_note(const struct lesson *l, const char *id);
 int lesson_step(const struct lesson *l, const char *id); /* index, or -1; a number from 1 also counts */
 
-/* The course: the nineteen ids in their order, each with its lesson if it is there. */
-enum { COURSE_LESSONS = 19 };
-struct course {
-  struct course_entry {
-    char dir[32], id[24];
-    struct lesson *lesson; /* NULL: not written yet, or damaged */
-    char *broken;          /* the sentence with file and line, or NULL */
-    struct text2 title;    /* known even where the lesson is not written */
-    int minutes;
-  } entry[COURSE_LESSONS];
-};
+/* Title and prose of the section of that id, a step or a note; false if there is none. */
+bool lesson_section(const struct lesson *l, const char *id, enum lang lang, const char **title,
+                    const char **prose);
 
-/* Loads all lessons below the data directory's lessons/ (or embedded). One damaged lesson does not harm
- * the others. Cannot fail. */
-struct course *course_load(void);
-void course_free(struct course *c);
-const struct course_entry *course_find(const struct course *c, const char *id); /* NULL if unknown */
-
-/* The authors' check of a lessons directory or of one lesson: appends "file:line: what" lines for
- * every fault (same ids in both languages; every key recomputed for every draw; no malrule within twice
- * the tolerance of the key unless dropped for that draw; experiments with band and not_visible; step,
- * kernel and item references; numbers in prose typed by hand beside an expression). Returns the number of
- * faults; `checked` gets a summary line. */
-int lesson_check(const char *path, const catalog *c, struct str *faults, struct str *checked);
+/* The course and the authors' check build on this header and are part of it. */
+#include "lesson/course.h"
+#include "lesson/lesson_check.h"
 
 #endif
