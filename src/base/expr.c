@@ -64,15 +64,17 @@ static const struct {
   enum opcode code;
   int least, most;
 } functions[] = {
-    {"min", OP_MIN, 1, 64},   {"max", OP_MAX, 1, 64},   {"ceil", OP_CEIL, 1, 1},
+    {"min", OP_MIN, 1, 64},    {"max", OP_MAX, 1, 64},    {"ceil", OP_CEIL, 1, 1},
     {"floor", OP_FLOOR, 1, 1}, {"round", OP_ROUND, 1, 1}, {"abs", OP_ABS, 1, 1},
-    {"sqrt", OP_SQRT, 1, 1},  {"log2", OP_LOG2, 1, 1},  {"gcd", OP_GCD, 2, 64},
+    {"sqrt", OP_SQRT, 1, 1},   {"log2", OP_LOG2, 1, 1},   {"gcd", OP_GCD, 2, 64},
 };
 
 /* ---- characters and numbers */
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(int c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 static size_t name_length(const char *s) {
   size_t n = 0;
@@ -177,7 +179,8 @@ static bool parse_call(struct parser *p, const char *name, size_t n) {
   while (f < count && (strlen(functions[f].name) != n || strncmp(functions[f].name, name, n) != 0))
     f++;
   if (f == count)
-    return fail(p, name, "this is no function; there are min max ceil floor round abs sqrt log2 gcd.");
+    return fail(p, name,
+                "this is no function; there are min max ceil floor round abs sqrt log2 gcd.");
   if (!enter(p, name))
     return false;
   int args = 0;
@@ -240,8 +243,9 @@ static bool parse_primary(struct parser *p) {
   if (number_length(at))
     return parse_number(p);
   if (!take(p, "("))
-    return fail(p, at, *at ? "a number, a name or a parenthesis is needed here."
-                           : "the expression ends where a number or a name is needed.");
+    return fail(p, at,
+                *at ? "a number, a name or a parenthesis is needed here."
+                    : "the expression ends where a number or a name is needed.");
   if (!enter(p, at) || !parse_ternary(p))
     return false;
   if (!take(p, ")"))

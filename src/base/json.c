@@ -65,7 +65,7 @@ static int hex4(struct scan *sc) {
   int value = 0;
   for (int k = 0; k < 4; k++, sc->i++) {
     int c = peek(sc);
-    int digit = is_digit(c)              ? c - '0'
+    int digit = is_digit(c)            ? c - '0'
                 : c >= 'a' && c <= 'f' ? c - 'a' + 10
                 : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                        : -1;

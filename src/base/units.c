@@ -84,7 +84,7 @@ static double binary_factor(const char *s) {
 /* One unit with or without a prefix, or a prefix alone. */
 static bool simple_unit(const char *s, struct unit *out) {
   int class = bare_class(s);
-  *out = (struct unit){.class = class < 0 ? UNIT_NONE : (enum unit_class)class, .factor = 1};
+  *out = (struct unit){.class = class < 0 ? UNIT_NONE : (enum unit_class) class, .factor = 1};
   if (class >= 0)
     return true;
   out->prefixed = true;
@@ -104,7 +104,7 @@ static bool simple_unit(const char *s, struct unit *out) {
   class = bare_class(s);
   if (class < 0 || (class == UNIT_SECOND && out->binary))
     return false;
-  out->class = (enum unit_class)class;
+  out->class = (enum unit_class) class;
   return true;
 }
 
@@ -169,7 +169,9 @@ bool units_class(const char *unit, enum unit_class *out) {
 /* ---- reading: what was typed, in ASCII */
 
 static int superscript(int cp) {
-  return cp == 0xB9 ? '1' : cp == 0xB2 ? '2' : cp == 0xB3 ? '3'
+  return cp == 0xB9                                       ? '1'
+         : cp == 0xB2                                     ? '2'
+         : cp == 0xB3                                     ? '3'
          : cp == 0x2070 || (cp >= 0x2074 && cp <= 0x2079) ? '0' + cp - 0x2070
          : cp == 0x207B                                   ? '-'
                                                           : 0;
@@ -280,8 +282,13 @@ static bool is_times(const char *start, const char *at) {
   const char *next = at + 1 + strspn(at + 1, " ");
   if (!is_digit(*next) && *next != '(' && *next != '.')
     return false;
-  bool zero = at > start && at[-1] == '0' &&
-              (at - 1 == start || (!is_digit(at[-2]) && at[-2] != '.'));
+  const char *last = at;
+  while (last > start && last[-1] == ' ')
+    last--;
+  if (last == start || !(is_digit(last[-1]) || last[-1] == '.' || last[-1] == ')'))
+    return false;
+  bool zero =
+      at > start && at[-1] == '0' && (at - 1 == start || (!is_digit(at[-2]) && at[-2] != '.'));
   return !zero;
 }
 
@@ -372,56 +379,92 @@ static bool cut_unit(char *s, struct unit *out, struct err *err) {
   *out = (struct unit){.class = UNIT_NONE, .factor = 1};
   size_t n = strlen(s);
   for (size_t i = 1; i < n; i++)
-    if (may_begin(s, i) && read_unit(s + i, out)) {
-      s[i] = '\0';
+    if (may_begin(s, i) && read_unit(s + i, out) && !(out->class == UNIT_NONE && out->prefixed)) {
+      s[i] = '\0'; /* a prefix alone belongs to its number: 19.5T/1.555T */
       return true;
     }
-  *out = (struct unit){.class = UNIT_NONE, .factor = 1};
-  if (n && (is_digit(s[n - 1]) || s[n - 1] == ')' || s[n - 1] == '.'))
-    return true; /* ends in a number: any trouble inside is told later */
   for (size_t i = 1; i < n; i++)
-    if (may_begin(s, i) && is_letter(s[i]))
+    if (may_begin(s, i) && is_letter(s[i]) && !strpbrk(s + i, "0123456789()") &&
+        !(read_unit(s + i, out) && out->class == UNIT_NONE))
       return fail_unit(s + i, err);
+  *out = (struct unit){.class = UNIT_NONE, .factor = 1};
   return true;
+}
+
+/* Where the operand that ends at n begins: a number, a parenthesis with its function, a power. */
+static size_t operand_start(const char *s, size_t n) {
+  size_t i = n;
+  if (i > 0 && s[i - 1] == ')') {
+    int open = 0;
+    do {
+      i--;
+      open += (s[i] == ')') - (s[i] == '(');
+    } while (open > 0 && i > 0);
+  }
+  while (i > 0 && (is_digit(s[i - 1]) || is_letter(s[i - 1]) || s[i - 1] == '.' ||
+                   (i > 1 && (s[i - 1] == '-' || s[i - 1] == '+') && is_digit(s[i]) &&
+                    (s[i - 2] == 'e' || s[i - 2] == 'E'))))
+    i--;
+  size_t base = i;
+  while (base > 0 && (s[base - 1] == ' ' || s[base - 1] == '-' || s[base - 1] == '+'))
+    base--;
+  if (base == 0 || s[base - 1] != '^')
+    return i;
+  base--;
+  while (base > 0 && s[base - 1] == ' ')
+    base--;
+  return operand_start(s, base);
+}
+
+/* Multiplies the operand at the end of out; the two stay together: 1/2k is 1/2000. */
+static void scale_operand(struct str *out, double factor) {
+  while (out->len && out->data[out->len - 1] == ' ')
+    out->data[--out->len] = '\0';
+  size_t start = operand_start(out->data, out->len);
+  char *operand = alloc_str(out->data + start);
+  out->len = start;
+  str_addf(out, "(%s*%.0f)", operand, factor);
+  free(operand);
 }
 
 /* Prefixes inside an expression (19.5T/1.555T) become factors. False for other names. */
 static bool expand(const char *s, struct str *out, bool *prefixed) {
   str_add(out, "");
-  for (size_t i = 0; s[i];) {
-    if (!is_letter(s[i])) {
-      str_addc(out, s[i++]);
-      continue;
-    }
-    size_t n = 0;
+  for (size_t i = 0, n; s[i]; i += n) {
+    n = 0;
     while (is_letter(s[i + n]) || (n && is_digit(s[i + n])))
       n++;
+    if (n == 0) {
+      str_addc(out, s[i]);
+      n = 1;
+      continue;
+    }
     char *word = alloc_strn(s + i, n);
     struct unit u;
-    bool exponent = (*word == 'e' || *word == 'E') && i > 0 && (is_digit(s[i - 1]) || s[i - 1] == '.');
+    bool exponent =
+        (s[i] == 'e' || s[i] == 'E') && i > 0 && (is_digit(s[i - 1]) || s[i - 1] == '.');
     bool number = may_begin(s, i);
     bool prefix = number && !exponent && simple_unit(word, &u) && u.class == UNIT_NONE;
-    bool ok = prefix || exponent || (!number && s[i + n] == '(');
-    if (prefix) {
-      /* the number and its prefix stay together: 1/2k is 1/2000 */
-      while (out->len && out->data[out->len - 1] == ' ')
-        out->data[--out->len] = '\0';
-      size_t digits = out->len;
-      while (digits && (is_digit(out->data[digits - 1]) || out->data[digits - 1] == '.'))
-        digits--;
-      char *value = alloc_str(out->data + digits);
-      out->len = digits;
-      str_addf(out, *value ? "(%s*%.0f)" : "%s*%.0f", value, u.factor);
-      free(value);
-      *prefixed = true;
-    } else
+    if (prefix)
+      scale_operand(out, u.factor);
+    else
       str_add(out, word);
     free(word);
-    i += n;
-    if (!ok)
+    *prefixed = *prefixed || prefix;
+    if (!prefix && !exponent && (number || s[i + n] != '('))
       return false;
   }
   return true;
+}
+
+/* 0.137 T is 137000000000.00002 in doubles: the neighbour with 15 digits is what was meant. */
+static double settle(double value) {
+  char text[64];
+  if (value == floor(value) && fabs(value) <= 0x1p53)
+    return value + 0.0; /* no -0 */
+  snprintf(text, sizeof text, "%.15g", value);
+  double near = strtod(text, NULL);
+  return fabs(near - value) <= 4 * 0x1p-53 * fabs(value) ? near : value;
 }
 
 static bool evaluate(const char *s, const struct unit *unit, struct units_value *out,
@@ -439,7 +482,7 @@ static bool evaluate(const char *s, const struct unit *unit, struct units_value 
   if (ok && !isfinite(value))
     ok = err_set(err, "\"%s\" is too large a number.", s);
   if (ok)
-    *out = (struct units_value){value + 0.0, unit->class, prefixed}; /* + 0.0: no -0 */
+    *out = (struct units_value){settle(value), unit->class, prefixed};
   return ok;
 }
 
@@ -508,7 +551,7 @@ struct prefix {
 };
 
 static const struct prefix none[] = {{1, ""}, {0, NULL}};
-static const struct prefix large[] = {{1, ""},     {1e3, "k"},  {1e6, "M"}, {1e9, "G"},
+static const struct prefix large[] = {{1, ""},     {1e3, "k"},  {1e6, "M"},  {1e9, "G"},
                                       {1e12, "T"}, {1e15, "P"}, {1e18, "E"}, {0, NULL}};
 static const struct prefix plain_large[] = {{1, ""},     {1e6, "M"},  {1e9, "G"}, {1e12, "T"},
                                             {1e15, "P"}, {1e18, "E"}, {0, NULL}};
@@ -541,7 +584,7 @@ static const struct prefix *choose(const struct prefix *p, double value, int dig
     char text[64];
     snprintf(text, sizeof text, "%.*e", places - 1, fabs(value) / p->factor);
     double rounded = strtod(text, NULL);
-    if (rounded < p[1].factor / p->factor)
+    if (rounded < p[1].factor / p->factor * (1 - 1e-9))
       break;
   }
   return p;
