@@ -554,7 +554,7 @@ bool expr_eval(const char *text, expr_lookup lookup, void *ctx, double *out, str
   return ok;
 }
 
-/* ---- filled text and variables */
+/* ---- filled text */
 
 static bool add_value(struct str *out, const char *name, size_t n, expr_lookup lookup, void *ctx) {
   char key[max_name + 1];
@@ -587,36 +587,4 @@ char *expr_filled(const char *text, expr_lookup lookup, void *ctx) {
     text += n;
   }
   return str_take(&out);
-}
-
-void expr_vars_set(struct expr_vars *vars, const char *name, double value) {
-  if (strlen(name) > max_name)
-    return;
-  int i = 0;
-  while (i < vars->n && strcmp(vars->v[i].name, name) != 0)
-    i++;
-  if (i == vars->cap) {
-    vars->cap = vars->cap ? vars->cap * 2 : 16;
-    vars->v = alloc_grow(vars->v, (size_t)vars->cap, sizeof *vars->v);
-  }
-  if (i == vars->n) {
-    strcpy(vars->v[i].name, name);
-    vars->n++;
-  }
-  vars->v[i].value = value;
-}
-
-bool expr_vars_lookup(void *vars, const char *name, double *value) {
-  const struct expr_vars *table = vars;
-  for (int i = 0; i < table->n; i++)
-    if (strcmp(table->v[i].name, name) == 0) {
-      *value = table->v[i].value;
-      return true;
-    }
-  return false;
-}
-
-void expr_vars_free(struct expr_vars *vars) {
-  free(vars->v);
-  *vars = (struct expr_vars){0};
 }

@@ -5,6 +5,7 @@
 #define MM_BASE_EXPR_H
 
 #include "base/err.h"
+#include "base/expr_vars.h"
 #include <stdbool.h>
 
 /* Gives a variable's value: true and *value, or false if the name is not known. */
@@ -27,18 +28,5 @@ bool expr_eval(const char *text, expr_lookup lookup, void *ctx, double *out, str
 /* The text with every name replaced by its value (unknown ones stay): "2*4096*4096*4096". The
  * caller frees. */
 char *expr_filled(const char *text, expr_lookup lookup, void *ctx);
-
-/* A small table of variables for lookups: names are copied (one over 63 bytes can stand in no
- * expression and is left out). */
-struct expr_vars {
-  struct expr_var {
-    char name[64];
-    double value;
-  } *v;
-  int n, cap;
-};
-void expr_vars_set(struct expr_vars *vars, const char *name, double value); /* adds or replaces */
-bool expr_vars_lookup(void *vars, const char *name, double *value);         /* an expr_lookup */
-void expr_vars_free(struct expr_vars *vars);
 
 #endif

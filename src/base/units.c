@@ -3,13 +3,13 @@
 #include "base/alloc.h"
 #include "base/expr.h"
 #include "base/str.h"
+#include "base/unit_text.h"
 #include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { max_text = 512 };
 
@@ -21,146 +21,9 @@ const char *units_name(enum unit_class c) { return names[c]; }
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* ---- unit texts */
-
-struct unit {
-  enum unit_class class;
-  double factor; /* to the base unit */
-  bool prefixed, binary;
-};
-
-/* A unit without prefix: its class, or -1. "FLOPS" is a rate, "FLOPs" and "flops" are amounts. */
-static int bare_class(const char *s) {
-  size_t n = strlen(s);
-  if (strcasecmp(s, "flops") == 0)
-    return s[n - 1] == 'S' ? UNIT_FLOPS : UNIT_FLOP;
-  if (strcasecmp(s, "flop") == 0)
-    return UNIT_FLOP;
-  if (strcmp(s, "B") == 0 || strcasecmp(s, "byte") == 0 || strcasecmp(s, "bytes") == 0)
-    return UNIT_BYTE;
-  if (strcmp(s, "Bps") == 0)
-    return UNIT_BYTES;
-  if (strcmp(s, "s") == 0 || strcasecmp(s, "sec") == 0 || strcasecmp(s, "second") == 0 ||
-      strcasecmp(s, "seconds") == 0)
-    return UNIT_SECOND;
-  if (strcasecmp(s, "hz") == 0)
-    return UNIT_HERTZ;
-  return -1;
-}
-
-static double prefix_factor(char c) {
-  switch (c) {
-  case 'k':
-  case 'K':
-    return 1e3;
-  case 'M':
-    return 1e6;
-  case 'G':
-  case 'g':
-    return 1e9;
-  case 'T':
-  case 't':
-    return 1e12;
-  case 'P':
-    return 1e15;
-  case 'E':
-    return 1e18;
-  default:
-    return 0;
-  }
-}
-
-/* Small prefixes belong to seconds alone: nobody counts milli-bytes, and mB is a slip for MB. */
-static double small_factor(char c) {
-  return c == 'm' ? 1e-3 : c == 'u' ? 1e-6 : c == 'n' ? 1e-9 : c == 'p' ? 1e-12 : 0;
-}
-
-static double binary_factor(const char *s) {
-  static const char letters[] = "KMGTP";
-  const char *at = *s ? strchr(letters, *s == 'k' ? 'K' : *s) : NULL;
-  return at && s[1] == 'i' ? ldexp(1, 10 * (int)(at - letters + 1)) : 0;
-}
-
-/* One unit with or without a prefix, or a prefix alone. */
-static bool simple_unit(const char *s, struct unit *out) {
-  int class = bare_class(s);
-  *out = (struct unit){.class = class < 0 ? UNIT_NONE : (enum unit_class) class, .factor = 1};
-  if (class >= 0)
-    return true;
-  out->prefixed = true;
-  out->factor = binary_factor(s);
-  if (out->factor > 0) {
-    out->binary = true;
-    s += 2;
-  } else {
-    class = *s ? bare_class(s + 1) : -1;
-    out->factor = class == UNIT_SECOND ? small_factor(*s) : prefix_factor(*s);
-    s++;
-  }
-  if (out->factor <= 0)
-    return false;
-  if (*s == '\0')
-    return s[-1] != 'g' && s[-1] != 't' && s[-1] != 'E';
-  class = bare_class(s);
-  if (class < 0 || (class == UNIT_SECOND && out->binary))
-    return false;
-  out->class = (enum unit_class) class;
-  return true;
-}
-
-static bool quotient(const char *s, size_t at, struct unit *out) {
-  struct unit over, under;
-  char *left = alloc_strn(s, at);
-  bool ok = simple_unit(left, &over) && simple_unit(s + at + 1, &under);
-  free(left);
-  if (!ok)
-    return false;
-  *out = over;
-  out->prefixed = over.prefixed || under.prefixed;
-  out->factor = over.factor / under.factor;
-  if (over.class == UNIT_FLOP && under.class == UNIT_SECOND)
-    out->class = UNIT_FLOPS;
-  else if (over.class == UNIT_BYTE && under.class == UNIT_SECOND)
-    out->class = UNIT_BYTES;
-  else if (over.class == UNIT_FLOP && under.class == UNIT_BYTE)
-    out->class = UNIT_INTENSITY;
-  else
-    return false;
-  return true;
-}
-
-/* Spaces do not count, "per" is a slash. */
-static char *squeeze(const char *s) {
-  struct str out = {0};
-  str_add(&out, "");
-  for (; *s; s++)
-    if (strncmp(s, " per ", 5) == 0) {
-      str_addc(&out, '/');
-      s += 4;
-    } else if (strncmp(s, "\xC2\xB5", 2) == 0 || strncmp(s, "\xCE\xBC", 2) == 0) {
-      str_addc(&out, 'u');
-      s++;
-    } else if (*s != ' ')
-      str_addc(&out, *s);
-  return str_take(&out);
-}
-
-static bool read_unit(const char *text, struct unit *out) {
-  char *s = squeeze(text);
-  const char *slash = strchr(s, '/');
-  bool ok = true;
-  *out = (struct unit){.class = UNIT_NONE, .factor = 1};
-  if (strcmp(s, "%") == 0 || strcasecmp(s, "percent") == 0)
-    out->class = UNIT_PERCENT;
-  else if (*s && strcmp(s, "x") != 0) /* "2.5x" is a ratio */
-    ok = slash ? quotient(s, (size_t)(slash - s), out) : simple_unit(s, out);
-  free(s);
-  return ok;
-}
-
 bool units_class(const char *unit, enum unit_class *out) {
-  struct unit u;
-  if (!read_unit(unit, &u))
+  struct unit_text u;
+  if (!unit_text_read(unit, &u))
     return false;
   *out = u.class;
   return true;
@@ -359,12 +222,12 @@ static bool fail_text(const char *s, struct err *err) {
 }
 
 static bool fail_unit(const char *unit, struct err *err) {
-  struct unit u;
+  struct unit_text u;
   char *capital = alloc_str(unit);
   for (char *c = capital; *c; c++)
     if (*c == 'b')
       *c = 'B';
-  bool bits = strcmp(capital, unit) != 0 && read_unit(capital, &u);
+  bool bits = strcmp(capital, unit) != 0 && unit_text_read(capital, &u);
   free(capital);
   if (bits)
     return err_set(err, "A small b means bit: write B for bytes in \"%s\".", unit);
@@ -375,19 +238,20 @@ static bool fail_unit(const char *unit, struct err *err) {
 }
 
 /* Cuts the unit off s. False with err if what stands at the end is none. */
-static bool cut_unit(char *s, struct unit *out, struct err *err) {
-  *out = (struct unit){.class = UNIT_NONE, .factor = 1};
+static bool cut_unit(char *s, struct unit_text *out, struct err *err) {
+  *out = (struct unit_text){.class = UNIT_NONE, .factor = 1};
   size_t n = strlen(s);
   for (size_t i = 1; i < n; i++)
-    if (may_begin(s, i) && read_unit(s + i, out) && !(out->class == UNIT_NONE && out->prefixed)) {
+    if (may_begin(s, i) && unit_text_read(s + i, out) &&
+        !(out->class == UNIT_NONE && out->prefixed)) {
       s[i] = '\0'; /* a prefix alone belongs to its number: 19.5T/1.555T */
       return true;
     }
   for (size_t i = 1; i < n; i++)
     if (may_begin(s, i) && is_letter(s[i]) && !strpbrk(s + i, "0123456789()") &&
-        !(read_unit(s + i, out) && out->class == UNIT_NONE))
+        !(unit_text_read(s + i, out) && out->class == UNIT_NONE))
       return fail_unit(s + i, err);
-  *out = (struct unit){.class = UNIT_NONE, .factor = 1};
+  *out = (struct unit_text){.class = UNIT_NONE, .factor = 1};
   return true;
 }
 
@@ -440,11 +304,11 @@ static bool expand(const char *s, struct str *out, bool *prefixed) {
       continue;
     }
     char *word = alloc_strn(s + i, n);
-    struct unit u;
+    struct unit_text u;
     bool exponent =
         (s[i] == 'e' || s[i] == 'E') && i > 0 && (is_digit(s[i - 1]) || s[i - 1] == '.');
     bool number = may_begin(s, i);
-    bool prefix = number && !exponent && simple_unit(word, &u) && u.class == UNIT_NONE;
+    bool prefix = number && !exponent && unit_text_simple(word, &u) && u.class == UNIT_NONE;
     if (prefix)
       scale_operand(out, u.factor);
     else
@@ -467,7 +331,7 @@ static double settle(double value) {
   return fabs(near - value) <= 4 * 0x1p-53 * fabs(value) ? near : value;
 }
 
-static bool evaluate(const char *s, const struct unit *unit, struct units_value *out,
+static bool evaluate(const char *s, const struct unit_text *unit, struct units_value *out,
                      struct err *err) {
   struct str text = {0};
   bool prefixed = unit->prefixed;
@@ -501,7 +365,7 @@ bool units_parse(const char *text, struct units_value *out, struct err *err) {
   if (!ascii)
     return false;
   trim(ascii);
-  struct unit unit;
+  struct unit_text unit;
   char *s = NULL;
   bool ok = *ascii || err_set(err, "Nothing was typed; type a number such as 137e9 or 137 GFLOP.");
   ok = ok && (s = join_numbers(ascii, err)) != NULL && cut_unit(s, &unit, err);
@@ -561,7 +425,7 @@ static const struct prefix binary[] = {{1, ""},        {0x1p10, "Ki"}, {0x1p20, 
                                        {0x1p30, "Gi"}, {0x1p40, "Ti"}, {0x1p50, "Pi"},
                                        {0, NULL}};
 
-static const struct prefix *prefixes_for(const struct unit *u) {
+static const struct prefix *prefixes_for(const struct unit_text *u) {
   if (u->binary)
     return binary;
   switch (u->class) {
@@ -594,10 +458,10 @@ char *units_format(double value, const char *unit, int digits) {
   if (!isfinite(value))
     return alloc_str("-");
   struct str out = {0};
-  struct unit u;
-  bool known = read_unit(unit, &u);
+  struct unit_text u;
+  bool known = unit_text_read(unit, &u);
   if (!known || strcmp(unit, "x") == 0)
-    u = (struct unit){.class = UNIT_NONE, .factor = 1};
+    u = (struct unit_text){.class = UNIT_NONE, .factor = 1};
   const char *name = u.class == UNIT_NONE && !u.prefixed ? unit : names[u.class];
   if (digits <= 0)
     digits = 3;
