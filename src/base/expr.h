@@ -1,6 +1,7 @@
 /* The one expression language of mmtutor: prose, items, kernel geometry and answers.
- * + - * / % ^ ( ), comparisons, && || !, ?:, min max ceil floor round abs sqrt log2 gcd, doubles with
- * '.' in any locale, names with dots (roof.dram). `^` binds tighter than unary minus and to the right. */
+ * + - * / % ^ ( ), comparisons, && || !, ?:, min max ceil floor round abs sqrt log2 gcd, doubles
+ * with '.' in any locale, names with dots (roof.dram). `^` binds tighter than unary minus and to
+ * the right. */
 #ifndef MM_BASE_EXPR_H
 #define MM_BASE_EXPR_H
 

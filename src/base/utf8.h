@@ -21,13 +21,13 @@ size_t utf8_grapheme(const char *s, int *width);
 int utf8_width(const char *s);
 int utf8_width_n(const char *s, size_t n);
 
-/* Bytes of the longest prefix of whole graphemes that fits in cols columns; *used (may be NULL) gets
- * the columns taken. */
+/* Bytes of the longest prefix of whole graphemes that fits in cols columns; *used (may be NULL)
+ * gets the columns taken. */
 size_t utf8_clip(const char *s, int cols, int *used);
 
-/* A clean copy for a screen: invalid bytes and C0, C1, DEL, bidi and other control characters become
- * U+FFFD, CRLF and CR become LF, a tab becomes spaces to the next multiple of 4 columns, a BOM at
- * the start is dropped; LF stays. The caller frees. */
+/* A clean copy for a screen: invalid bytes and C0, C1, DEL, bidi and other control characters
+ * become U+FFFD, CRLF and CR become LF, a tab becomes spaces to the next multiple of 4 columns, a
+ * BOM at the start is dropped; LF stays. The caller frees. */
 char *utf8_clean(const char *s, size_t n);
 
 /* A copy in which every non-ASCII glyph that mmtutor draws or writes (borders, blocks, braille,
@@ -36,8 +36,8 @@ char *utf8_clean(const char *s, size_t n);
  * stay. The caller frees. */
 char *utf8_ascii(const char *s);
 
-/* The ASCII form of one grapheme that keeps its width (one cell of the canvas): a static string, the
- * grapheme itself where it is ASCII or Han, "?" where nothing better is known. */
+/* The ASCII form of one grapheme that keeps its width (one cell of the canvas): a static string,
+ * the grapheme itself where it is ASCII or Han, "?" where nothing better is known. */
 const char *utf8_ascii_cell(const char *grapheme, int width);
 
 /* One line of wrapped text: bytes [start, start + len) of the source, and its columns. */
@@ -46,10 +46,11 @@ struct utf8_line {
   int width;
 };
 
-/* Wraps s to cols columns (at least 2): breaks at spaces, between any two Han characters, and inside
- * a word only where it is wider than a line. Closing punctuation (，。）》 and , . ) ]) never starts a
- * line, opening punctuation never ends one. '\n' forces a break. Trailing spaces of a line are not
- * part of it. *lines is allocated (the caller frees); returns the count, at least 1. */
+/* Wraps s to cols columns (at least 2): breaks at spaces, between any two Han characters, and
+ * inside a word only where it is wider than a line. Closing punctuation (，。）》 and , . ) ])
+ * never starts a line, opening punctuation never ends one. '\n' forces a break (a text that ends in
+ * one has an empty last line). Trailing spaces of a line are not part of it. *lines is allocated
+ * (the caller frees); returns the count, at least 1. */
 size_t utf8_wrap(const char *s, int cols, struct utf8_line **lines);
 
 #endif
