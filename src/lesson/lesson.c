@@ -56,7 +56,8 @@ static bool same_sections(const struct sections s[LANGS], const char *name, stru
   return true;
 }
 
-static void take_section(const struct section *s, char **title, char **prose) {
+static void take_section(const struct section *s, char **title, char **prose, int *line) {
+  *line = s ? s->text_line : 0;
   *title = alloc_str(s ? s->title : "");
   *prose = alloc_str(s ? s->text : "");
 }
@@ -70,7 +71,7 @@ static bool join_steps(struct lesson *l, const struct sections s[LANGS], const c
       if (needs_prose(step->kind) && (!sec || !*sec->text))
         return err_set(err, "%s/%s:%d: step \"%s\" (%s) has no text", name, prose_file[lang],
                        sec ? sec->line : 1, step->id, load_steps_kind(step->kind));
-      take_section(sec, &step->title.in[lang], &step->prose[lang]);
+      take_section(sec, &step->title.in[lang], &step->prose[lang], &step->line[lang]);
     }
   }
   return true;
@@ -84,7 +85,7 @@ static void join_notes(struct lesson *l, const struct sections s[LANGS]) {
     struct note *note = &l->notes[l->nnotes++];
     note->id = alloc_str(s[LANG_EN].s[i].id);
     for (int lang = 0; lang < LANGS; lang++)
-      take_section(&s[lang].s[i], &note->title.in[lang], &note->prose[lang]);
+      take_section(&s[lang].s[i], &note->title.in[lang], &note->prose[lang], &note->line[lang]);
   }
 }
 

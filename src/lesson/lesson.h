@@ -32,6 +32,7 @@ struct step {
   enum step_kind kind;
   struct text2 title;  /* from the heading of its prose: `## id Title` */
   char *prose[LANGS];  /* Markdown with {{...}}, "" if none */
+  int line[LANGS];     /* of the prose in en.md and zh.md; 0 if none */
   char *figure;        /* FIGURE: name; data in figure_data */
   const cJSON *figure_data;
   char *kernel;        /* SIM, CODE */
@@ -117,6 +118,7 @@ struct note {
   char *id;
   struct text2 title;
   char *prose[LANGS];
+  int line[LANGS];
 };
 
 struct lesson {

@@ -410,8 +410,9 @@ static bool typed_quantity(const char *p, size_t *len) {
 }
 
 /* A number typed beside a computed one goes stale as soon as the computed one changes. */
-static void check_typed(struct check *c, const char *file, const char *id, const char *text) {
-  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+static void check_typed(struct check *c, const char *file, int at, const char *id,
+                        const char *text) {
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n', at++) {
     size_t n = strcspn(line, "\n"), len = 0;
     char *copy = alloc_strn(line, n);
     const char *number = numeral_find(copy, &len);
@@ -422,7 +423,7 @@ static void check_typed(struct check *c, const char *file, const char *id, const
         number = numeral_find(p + used, &len);
         number = number ? number : copy + n;
       } else if (typed_quantity(p, &used)) {
-        fault_at(c, file, 1, "section \"%s\": \"%.*s\" is typed by hand beside an expression; "
+        fault_at(c, file, at, "section \"%s\": \"%.*s\" is typed by hand beside an expression; "
                  "write it as {{...}} too", id, (int)used, p);
       } else {
         used += strspn(p + 1, "0123456789.,") * (size_t)(isdigit((unsigned char)*p) != 0);
@@ -445,13 +446,15 @@ static void check_prose(struct check *c) {
   static const char *const file[LANGS] = {"en.md", "zh.md"};
   for (int lang = 0; lang < LANGS; lang++) {
     for (int i = 0; i < c->l->nsteps; i++)
-      check_typed(c, file[lang], c->l->steps[i].id, c->l->steps[i].prose[lang]);
+      check_typed(c, file[lang], c->l->steps[i].line[lang], c->l->steps[i].id,
+                  c->l->steps[i].prose[lang]);
     for (int i = 0; i < c->l->nnotes; i++)
-      check_typed(c, file[lang], c->l->notes[i].id, c->l->notes[i].prose[lang]);
+      check_typed(c, file[lang], c->l->notes[i].line[lang], c->l->notes[i].id,
+                  c->l->notes[i].prose[lang]);
   }
   for (int i = 0; i < c->l->nnotes; i++)
     if (!note_used(c->l, c->l->notes[i].id))
-      fault_at(c, "en.md", 1, "section \"%s\" is no step, and no \"not_visible\" names it",
+      fault_at(c, "en.md", c->l->notes[i].line[LANG_EN], "section \"%s\" is no step, and no \"not_visible\" names it",
                c->l->notes[i].id);
 }
 

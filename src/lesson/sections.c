@@ -42,8 +42,9 @@ static void end_section(struct cutter *c, const char *end) {
     return;
   struct section *s = &c->out->s[c->out->n - 1];
   const char *start = c->body;
-  while (start < end && (*start == '\n' || *start == ' '))
-    start++;
+  s->text_line = s->line;
+  for (; start < end && (*start == '\n' || *start == ' '); start++)
+    s->text_line += *start == '\n';
   while (end > start && (end[-1] == '\n' || end[-1] == ' '))
     end--;
   free(s->text);
@@ -63,7 +64,7 @@ static bool heading(struct cutter *c, const char *p, size_t len) {
   if (c->out->n == MAX_SECTIONS)
     return err_set(c->err, "%s:%d: over %d sections", c->name, c->line, MAX_SECTIONS);
   struct section s = {alloc_strn(p, id), alloc_strn(p + id + gap, len - id - gap), alloc_str(""),
-                      c->line};
+                      c->line, c->line};
   bool twice = sections_find(c->out, s.id) != NULL;
   c->out->s[c->out->n++] = s;
   return !twice || err_set(c->err, "%s:%d: a second section \"%s\"", c->name, c->line, s.id);

@@ -8,7 +8,7 @@
 
 struct section {
   char *id, *title, *text; /* clean UTF-8; text is "" where the section is empty */
-  int line;                /* of its heading, from 1 */
+  int line, text_line;     /* of its heading and of its text, from 1 */
 };
 struct sections {
   struct section *s;
