@@ -4,6 +4,7 @@
 
 #include "bench/result.h"
 #include "bench/roofs.h"
+#include "bench/tools.h"
 
 enum client_kind {
   CLIENT_HELLO,
@@ -33,6 +34,8 @@ struct client_event {
   const struct device_info *devices; /* HELLO */
   int ndevices;
   const char *no_cuda;          /* HELLO: one sentence why there is no CUDA device, "" if there is */
+  const char *host, *version;   /* HELLO: of the worker's machine, "" if not told */
+  const struct tools *tools;    /* HELLO that asked for them; else NULL */
 };
 
 typedef struct client client;
@@ -61,6 +64,9 @@ struct client_run {
 int client_run(client *c, const struct client_run *run, struct err *err);
 int client_roofs(client *c, const char *device, double seconds, struct err *err);
 int client_hello(client *c, struct err *err);
+
+/* A hello that also looks for libraries and permissions (loads them: slower). */
+int client_tools(client *c, struct err *err);
 
 /* Asks for cancellation; the worker ends the request (or itself) within 50 ms of the launch in flight. The
  * client ends the worker hard 250 ms later if it has not answered. Returns at once. */
