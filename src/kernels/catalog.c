@@ -102,7 +102,7 @@ static void add_embedded(catalog *c) {
 
 /* Reads a file of the data directory; the same text as the embedded one is already there. */
 static void add_file(catalog *c, const char *dir, const char *sub, const char *name) {
-  char *full = alloc_printf("%s/%s/%s", dir, sub, name);
+  char *full = alloc_printf("%s/src/kernels/%s/%s", dir, sub, name);
   char *rel = alloc_printf("src/kernels/%s/%s", sub, name);
   struct err err = {0};
   size_t n;
@@ -118,7 +118,7 @@ static void add_file(catalog *c, const char *dir, const char *sub, const char *n
 }
 
 static void add_directory(catalog *c, const char *dir, const char *sub, const char *suffix) {
-  char *path = alloc_printf("%s/%s", dir, sub);
+  char *path = alloc_printf("%s/src/kernels/%s", dir, sub);
   DIR *d = opendir(path);
   free(path);
   for (struct dirent *e; d && (e = readdir(d));)
