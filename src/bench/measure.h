@@ -20,9 +20,13 @@ struct measure_plan {
 };
 
 /* Runs the whole protocol on an open device. true: r is a full result, verified or not (a failed
- * verification has no samples). false: fault says why there is none. */
+ * verification has no samples). false: fault says why there is none, and r holds nothing. The first
+ * run of a kernel on a device also checks a small shape with M, N and K all different. */
 bool measure_run(const struct device_ops *ops, device *d, const struct device_job *job,
                  const struct measure_plan *plan, const struct measure_sink *sink,
                  struct result *r, struct device_fault *fault);
+
+/* Forgets which kernels were right at their small shape, so that the next run checks it again. */
+void measure_forget(void);
 
 #endif

@@ -56,10 +56,20 @@ void result_warn(struct result *r, const char *fmt, ...) __attribute__((format(p
 /* Median, p10 and p90 from the samples, and gflops and gbs from the median. */
 void result_statistics(struct result *r);
 
+/* The q-quantile (0..1) of n values, interpolated; NAN for none. */
+double result_quantile(const double *v, int n, double q);
+
 /* (p90 - p10) / median. */
 double result_spread(const struct result *r);
 
+/* A device with everything unknown; as JSON with the seven keys of a result, or with all its
+ * numbers (full); and back, where absent keys become "" and NAN. */
+void result_device_init(struct device_info *d);
+cJSON *result_device_to_json(const struct device_info *d, bool full); /* the caller deletes */
+void result_device_from_json(const cJSON *obj, struct device_info *d);
+
 cJSON *result_to_json(const struct result *r); /* the caller deletes */
+/* False with a sentence; r is then unknown throughout and holds nothing. */
 bool result_from_json(const cJSON *obj, struct result *r, struct err *err);
 
 #endif
