@@ -32,7 +32,7 @@ static void print_device(FILE *f, const struct device_info *d) {
 }
 
 static void print_built(FILE *f, const struct device_built *b) {
-  if (!b || isnan(b->compile_ms))
+  if (!b || !(b->compile_ms > 0))
     return;
   label(f, "compile");
   quantity(f, b->compile_ms / 1e3, "s");
