@@ -109,7 +109,8 @@ static int run_child(guarded_entry entry) {
 static void test_faults(void **state) {
   (void)state;
   int status = run_child(load("illegal_address"));
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
+    fail_msg("wait status %#x", (unsigned)status);
   status = run_child(load("endless"));
   assert_true(WIFSIGNALED(status));
   assert_true(WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
