@@ -17,6 +17,7 @@ struct ui_options {
   bool worker;             /* start one; frames do without */
   const char *worker_command; /* NULL: this program's own */
   bool memory_only;        /* progress is neither read nor written */
+  bool lang_given, theme_given; /* asked for by the user: the saved settings do not replace them */
 };
 
 ui *ui_new(const struct ui_options *o);
