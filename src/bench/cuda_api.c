@@ -17,7 +17,7 @@ bool cuda_api_bind(void *handle, const char *library, const struct cuda_api_symb
   return true;
 }
 
-#define SYMBOL(field, symbol, params) {symbol, offsetof(struct cuda_api, field)},
+#define SYMBOL(field, symbol, params) {#symbol, offsetof(struct cuda_api, field)},
 static const struct cuda_api_symbol driver_symbols[] = {CUDA_API_DRIVER(SYMBOL)};
 static const struct cuda_api_symbol optional_symbols[] = {CUDA_API_DRIVER_OPTIONAL(SYMBOL)};
 #undef SYMBOL

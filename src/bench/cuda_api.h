@@ -29,7 +29,6 @@ enum {
   CUDA_INSUFFICIENT_DRIVER = 35, /* of the runtime as well */
   CUDA_DEVICE_UNAVAILABLE = 46,
   CUDA_NO_DEVICE = 100,
-  CUDA_INVALID_DEVICE = 101,
   CUDA_INVALID_IMAGE = 200,
   CUDA_NO_BINARY = 209,
   CUDA_ECC = 214,
@@ -39,7 +38,6 @@ enum {
   CUDA_UNSUPPORTED_PTX = 222,
   CUDA_OPERATING_SYSTEM = 304,
   CUDA_NOT_FOUND = 500,
-  CUDA_NOT_READY = 600,
   CUDA_ILLEGAL_ADDRESS = 700,
   CUDA_OUT_OF_RESOURCES = 701,
   CUDA_LAUNCH_TIMEOUT = 702,
@@ -58,10 +56,8 @@ enum {
 };
 
 enum cuda_device_attribute {
-  CUDA_ATTR_REGS_BLOCK = 12,
   CUDA_ATTR_CLOCK_KHZ = 13,
   CUDA_ATTR_SMS = 16,
-  CUDA_ATTR_EXEC_TIMEOUT = 17,
   CUDA_ATTR_MEM_CLOCK_KHZ = 36,
   CUDA_ATTR_BUS_BITS = 37,
   CUDA_ATTR_L2_BYTES = 38,
@@ -82,8 +78,6 @@ enum cuda_function_attribute {
 };
 
 enum cuda_jit {
-  CUDA_JIT_INFO_LOG = 3,
-  CUDA_JIT_INFO_LOG_BYTES = 4,
   CUDA_JIT_ERROR_LOG = 5,
   CUDA_JIT_ERROR_LOG_BYTES = 6
 };
@@ -93,57 +87,57 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_EVENT_BLOCKING = 1 };
 /* field, exported symbol, parameters. Versioned symbols are named outright: the plain name of some
  * of them is an older function with another signature. */
 #define CUDA_API_DRIVER(X)                                                                         \
-  X(init, "cuInit", (unsigned flags))                                                              \
-  X(driver_version, "cuDriverGetVersion", (int *version))                                          \
-  X(error_name, "cuGetErrorName", (cuda_result code, const char **name))                           \
-  X(error_string, "cuGetErrorString", (cuda_result code, const char **text))                       \
-  X(device_count, "cuDeviceGetCount", (int *count))                                                \
-  X(device_get, "cuDeviceGet", (cuda_device * device, int index))                                  \
-  X(device_name, "cuDeviceGetName", (char *name, int size, cuda_device device))                    \
-  X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, cuda_device device))                    \
-  X(device_attribute, "cuDeviceGetAttribute",                                                      \
+  X(init, cuInit, (unsigned flags))                                                                \
+  X(driver_version, cuDriverGetVersion, (int *version))                                            \
+  X(error_name, cuGetErrorName, (cuda_result code, const char **name))                             \
+  X(error_string, cuGetErrorString, (cuda_result code, const char **text))                         \
+  X(device_count, cuDeviceGetCount, (int *count))                                                  \
+  X(device_get, cuDeviceGet, (cuda_device * device, int index))                                    \
+  X(device_name, cuDeviceGetName, (char *name, int size, cuda_device device))                      \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, cuda_device device))                      \
+  X(device_attribute, cuDeviceGetAttribute,                                                        \
     (int *value, enum cuda_device_attribute attribute, cuda_device device))                        \
-  X(device_pci, "cuDeviceGetPCIBusId", (char *text, int size, cuda_device device))                 \
-  X(ctx_retain, "cuDevicePrimaryCtxRetain", (cuda_context * ctx, cuda_device device))              \
-  X(ctx_release, "cuDevicePrimaryCtxRelease_v2", (cuda_device device))                             \
-  X(ctx_set, "cuCtxSetCurrent", (cuda_context ctx))                                                \
-  X(mem_info, "cuMemGetInfo_v2", (size_t * unused, size_t * total))                                \
-  X(mem_alloc, "cuMemAlloc_v2", (cuda_ptr * address, size_t bytes))                                \
-  X(mem_free, "cuMemFree_v2", (cuda_ptr address))                                                  \
-  X(host_alloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))                   \
-  X(host_free, "cuMemFreeHost", (void *memory))                                                    \
-  X(to_device, "cuMemcpyHtoDAsync_v2",                                                             \
+  X(device_pci, cuDeviceGetPCIBusId, (char *text, int size, cuda_device device))                   \
+  X(ctx_retain, cuDevicePrimaryCtxRetain, (cuda_context * ctx, cuda_device device))                \
+  X(ctx_release, cuDevicePrimaryCtxRelease_v2, (cuda_device device))                               \
+  X(ctx_set, cuCtxSetCurrent, (cuda_context ctx))                                                  \
+  X(mem_info, cuMemGetInfo_v2, (size_t * unused, size_t * total))                                  \
+  X(mem_alloc, cuMemAlloc_v2, (cuda_ptr * address, size_t bytes))                                  \
+  X(mem_free, cuMemFree_v2, (cuda_ptr address))                                                    \
+  X(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                     \
+  X(host_free, cuMemFreeHost, (void *memory))                                                      \
+  X(to_device, cuMemcpyHtoDAsync_v2,                                                               \
     (cuda_ptr to, const void *from, size_t bytes, cuda_stream stream))                             \
-  X(to_host, "cuMemcpyDtoHAsync_v2", (void *to, cuda_ptr from, size_t bytes, cuda_stream stream))  \
-  X(copy, "cuMemcpyDtoDAsync_v2", (cuda_ptr to, cuda_ptr from, size_t bytes, cuda_stream stream))  \
-  X(set_bytes, "cuMemsetD8Async",                                                                  \
+  X(to_host, cuMemcpyDtoHAsync_v2, (void *to, cuda_ptr from, size_t bytes, cuda_stream stream))    \
+  X(copy, cuMemcpyDtoDAsync_v2, (cuda_ptr to, cuda_ptr from, size_t bytes, cuda_stream stream))    \
+  X(set_bytes, cuMemsetD8Async,                                                                    \
     (cuda_ptr to, unsigned char value, size_t bytes, cuda_stream stream))                          \
-  X(stream_create, "cuStreamCreate", (cuda_stream * stream, unsigned flags))                       \
-  X(stream_wait, "cuStreamSynchronize", (cuda_stream stream))                                      \
-  X(stream_free, "cuStreamDestroy_v2", (cuda_stream stream))                                       \
-  X(event_create, "cuEventCreate", (cuda_event * event, unsigned flags))                           \
-  X(event_record, "cuEventRecord", (cuda_event event, cuda_stream stream))                         \
-  X(event_wait, "cuEventSynchronize", (cuda_event event))                                          \
-  X(event_ms, "cuEventElapsedTime", (float *ms, cuda_event from, cuda_event to))                   \
-  X(event_free, "cuEventDestroy_v2", (cuda_event event))                                           \
-  X(module_load, "cuModuleLoadDataEx",                                                             \
+  X(stream_create, cuStreamCreate, (cuda_stream * stream, unsigned flags))                         \
+  X(stream_wait, cuStreamSynchronize, (cuda_stream stream))                                        \
+  X(stream_free, cuStreamDestroy_v2, (cuda_stream stream))                                         \
+  X(event_create, cuEventCreate, (cuda_event * event, unsigned flags))                             \
+  X(event_record, cuEventRecord, (cuda_event event, cuda_stream stream))                           \
+  X(event_wait, cuEventSynchronize, (cuda_event event))                                            \
+  X(event_ms, cuEventElapsedTime, (float *ms, cuda_event from, cuda_event to))                     \
+  X(event_free, cuEventDestroy_v2, (cuda_event event))                                             \
+  X(module_load, cuModuleLoadDataEx,                                                               \
     (cuda_module * module, const void *image, unsigned noptions, enum cuda_jit *options,           \
      void **values))                                                                               \
-  X(module_free, "cuModuleUnload", (cuda_module module))                                           \
-  X(module_function, "cuModuleGetFunction",                                                        \
+  X(module_free, cuModuleUnload, (cuda_module module))                                             \
+  X(module_function, cuModuleGetFunction,                                                          \
     (cuda_function * function, cuda_module module, const char *name))                              \
-  X(function_get, "cuFuncGetAttribute",                                                            \
+  X(function_get, cuFuncGetAttribute,                                                              \
     (int *value, enum cuda_function_attribute attribute, cuda_function function))                  \
-  X(function_set, "cuFuncSetAttribute",                                                            \
+  X(function_set, cuFuncSetAttribute,                                                              \
     (cuda_function function, enum cuda_function_attribute attribute, int value))                   \
-  X(launch, "cuLaunchKernel",                                                                      \
+  X(launch, cuLaunchKernel,                                                                        \
     (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
      unsigned block_y, unsigned block_z, unsigned shared, cuda_stream stream, void **params,       \
      void **extra))
 
 /* Absent from older drivers; NULL then. */
 #define CUDA_API_DRIVER_OPTIONAL(X)                                                                \
-  X(function_param, "cuFuncGetParamInfo",                                                          \
+  X(function_param, cuFuncGetParamInfo,                                                            \
     (cuda_function function, size_t index, size_t * offset, size_t * bytes))
 
 #define CUDA_API_FIELD(field, symbol, params) cuda_result(*field) params;
@@ -157,21 +151,21 @@ typedef struct _nvrtcProgram *cuda_nvrtc_program;
 enum { CUDA_NVRTC_OK = 0, CUDA_NVRTC_COMPILATION = 6, CUDA_NVRTC_BUILTINS = 7 };
 
 #define CUDA_API_NVRTC(X)                                                                          \
-  X(version, "nvrtcVersion", (int *major, int *minor))                                             \
-  X(arch_count, "nvrtcGetNumSupportedArchs", (int *count))                                         \
-  X(archs, "nvrtcGetSupportedArchs", (int *archs))                                                 \
-  X(create, "nvrtcCreateProgram",                                                                  \
+  X(version, nvrtcVersion, (int *major, int *minor))                                               \
+  X(arch_count, nvrtcGetNumSupportedArchs, (int *count))                                           \
+  X(archs, nvrtcGetSupportedArchs, (int *archs))                                                   \
+  X(create, nvrtcCreateProgram,                                                                    \
     (cuda_nvrtc_program * program, const char *source, const char *name, int nheaders,             \
      const char *const *headers, const char *const *include_names))                                \
-  X(destroy, "nvrtcDestroyProgram", (cuda_nvrtc_program * program))                                \
-  X(compile, "nvrtcCompileProgram",                                                                \
+  X(destroy, nvrtcDestroyProgram, (cuda_nvrtc_program * program))                                  \
+  X(compile, nvrtcCompileProgram,                                                                  \
     (cuda_nvrtc_program program, int noptions, const char *const *options))                        \
-  X(log_size, "nvrtcGetProgramLogSize", (cuda_nvrtc_program program, size_t * bytes))              \
-  X(log, "nvrtcGetProgramLog", (cuda_nvrtc_program program, char *text))                           \
-  X(ptx_size, "nvrtcGetPTXSize", (cuda_nvrtc_program program, size_t * bytes))                     \
-  X(ptx, "nvrtcGetPTX", (cuda_nvrtc_program program, char *ptx))                                   \
-  X(cubin_size, "nvrtcGetCUBINSize", (cuda_nvrtc_program program, size_t * bytes))                 \
-  X(cubin, "nvrtcGetCUBIN", (cuda_nvrtc_program program, char *cubin))
+  X(log_size, nvrtcGetProgramLogSize, (cuda_nvrtc_program program, size_t * bytes))                \
+  X(log, nvrtcGetProgramLog, (cuda_nvrtc_program program, char *text))                             \
+  X(ptx_size, nvrtcGetPTXSize, (cuda_nvrtc_program program, size_t * bytes))                       \
+  X(ptx, nvrtcGetPTX, (cuda_nvrtc_program program, char *ptx))                                     \
+  X(cubin_size, nvrtcGetCUBINSize, (cuda_nvrtc_program program, size_t * bytes))                   \
+  X(cubin, nvrtcGetCUBIN, (cuda_nvrtc_program program, char *cubin))
 
 struct cuda_nvrtc_api {
   CUDA_API_NVRTC(CUDA_API_FIELD)
@@ -184,19 +178,19 @@ enum cuda_blas_op { CUDA_BLAS_N = 0, CUDA_BLAS_T = 1 };
 enum cuda_blas_math { CUDA_BLAS_PEDANTIC = 2 };
 
 #define CUDA_API_BLAS(X)                                                                           \
-  X(create, "cublasCreate_v2", (cuda_blas * blas))                                                 \
-  X(destroy, "cublasDestroy_v2", (cuda_blas blas))                                                 \
-  X(version, "cublasGetVersion_v2", (cuda_blas blas, int *version))                                \
-  X(set_stream, "cublasSetStream_v2", (cuda_blas blas, cuda_stream stream))                        \
-  X(set_math, "cublasSetMathMode", (cuda_blas blas, enum cuda_blas_math mode))                     \
-  X(sgemm, "cublasSgemm_v2",                                                                       \
+  X(create, cublasCreate_v2, (cuda_blas * blas))                                                   \
+  X(destroy, cublasDestroy_v2, (cuda_blas blas))                                                   \
+  X(version, cublasGetVersion_v2, (cuda_blas blas, int *version))                                  \
+  X(set_stream, cublasSetStream_v2, (cuda_blas blas, cuda_stream stream))                          \
+  X(set_math, cublasSetMathMode, (cuda_blas blas, enum cuda_blas_math mode))                       \
+  X(sgemm, cublasSgemm_v2,                                                                         \
     (cuda_blas blas, enum cuda_blas_op opa, enum cuda_blas_op opb, int m, int n, int k,            \
      const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta,      \
      float *C, int ldc))                                                                           \
-  X(sgemv, "cublasSgemv_v2",                                                                       \
+  X(sgemv, cublasSgemv_v2,                                                                         \
     (cuda_blas blas, enum cuda_blas_op op, int m, int n, const float *alpha, const float *A,       \
      int lda, const float *x, int incx, const float *beta, float *y, int incy))                    \
-  X(sgeam, "cublasSgeam",                                                                          \
+  X(sgeam, cublasSgeam,                                                                            \
     (cuda_blas blas, enum cuda_blas_op opa, enum cuda_blas_op opb, int m, int n,                   \
      const float *alpha, const float *A, int lda, const float *beta, const float *B, int ldb,      \
      float *C, int ldc))
@@ -210,12 +204,12 @@ typedef struct nvmlDevice_st *cuda_nvml_device;
 enum cuda_nvml_clock { CUDA_NVML_SM = 1 };
 
 #define CUDA_API_NVML(X)                                                                           \
-  X(init, "nvmlInit_v2", (void))                                                                   \
-  X(by_pci, "nvmlDeviceGetHandleByPciBusId_v2", (const char *pci, cuda_nvml_device *device))       \
-  X(clock, "nvmlDeviceGetClockInfo",                                                               \
+  X(init, nvmlInit_v2, (void))                                                                     \
+  X(by_pci, nvmlDeviceGetHandleByPciBusId_v2, (const char *pci, cuda_nvml_device *device))         \
+  X(clock, nvmlDeviceGetClockInfo,                                                                 \
     (cuda_nvml_device device, enum cuda_nvml_clock clock, unsigned *mhz))                          \
-  X(power, "nvmlDeviceGetPowerUsage", (cuda_nvml_device device, unsigned *milliwatt))              \
-  X(throttle, "nvmlDeviceGetCurrentClocksThrottleReasons",                                         \
+  X(power, nvmlDeviceGetPowerUsage, (cuda_nvml_device device, unsigned *milliwatt))                \
+  X(throttle, nvmlDeviceGetCurrentClocksThrottleReasons,                                           \
     (cuda_nvml_device device, unsigned long long *reasons))
 
 struct cuda_nvml_api {

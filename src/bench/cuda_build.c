@@ -11,16 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cuda_build_options(const struct kernel *k, const struct kernel_size *size, int arch, bool ptx,
-                       const char *include, char ***options) {
-  char **o = alloc_zero((size_t)(4 + k->nparams + k->ndefines + k->nflags), sizeof *o);
+int cuda_build_options(const struct kernel *k, int arch, bool ptx, const char *include,
+                       char ***options) {
+  char **o = alloc_zero((size_t)(3 + k->nflags), sizeof *o);
   int n = 0;
   o[n++] = alloc_printf("--gpu-architecture=%s_%d%s", ptx ? "compute" : "sm", arch, k->cc_suffix);
   o[n++] = alloc_str("--std=c++17");
-  for (int i = 0; i < k->nparams; i++)
-    o[n++] = alloc_printf("-D%s=%.15g", k->params[i].name, size->param[i]);
-  for (int i = 0; i < k->ndefines; i++)
-    o[n++] = alloc_printf("-D%s", k->defines[i]);
   for (int i = 0; i < k->nflags; i++)
     o[n++] = alloc_str(k->flags[i]);
   if (include)
@@ -41,7 +37,7 @@ char *cuda_build_ptx_name(const struct kernel *k, const struct kernel_size *size
   for (const char *c = k->id; *c; c++)
     str_addc(&s, *c == '/' ? '_' : *c);
   for (int i = 0; i < k->nparams; i++)
-    str_addf(&s, "_%s%.15g", k->params[i].name, size->param[i]);
+    str_addf(&s, "_%s%.17g", k->params[i].name, size->param[i]);
   str_add(&s, ".ptx");
   return str_take(&s);
 }
@@ -115,6 +111,7 @@ static bool compile_failed(const struct kernel *k, const struct err *err,
 /* One way through NVRTC: the options, and whether they give PTX. */
 struct recipe {
   const nvrtc *n;
+  char *code; /* the text for the compiler */
   char **options;
   int noptions;
   bool ptx;
@@ -149,7 +146,7 @@ static bool from_source(const struct cuda_build_target *t, const struct recipe *
   struct err err;
   char jit[JIT_LOG];
   *rc = CUDA_OK;
-  bool ok = nvrtc_compile(r->n, k->source, short_name(k), (const char *const *)r->options,
+  bool ok = nvrtc_compile(r->n, r->code, short_name(k), (const char *const *)r->options,
                           r->noptions, r->ptx, &out, &err);
   if (ok) {
     *rc = load_image(t->cu, out.image, module, jit);
@@ -170,7 +167,7 @@ static bool through_nvrtc(const struct cuda_build_target *t, const struct kernel
   snprintf(compiler, 96, "NVRTC %s%s", nvrtc_version(r->n), r->ptx ? " (PTX, driver JIT)" : "");
   char cc[16];
   snprintf(cc, sizeof cc, "%d", t->arch);
-  cubin_cache_key(k->source, (const char *const *)r->options, r->noptions, cc, compiler, t->driver,
+  cubin_cache_key(r->code, (const char *const *)r->options, r->noptions, cc, compiler, t->driver,
                   r->key);
   if (from_cache(t, r, module, built))
     return true;
@@ -201,9 +198,11 @@ bool cuda_build(const struct cuda_build_target *t, const struct kernel *k,
     ok = from_shipped(t, k, size, err.text, module, compiler, built, fault);
   } else {
     r.ptx = arch != t->arch;
-    r.noptions = cuda_build_options(k, size, arch, r.ptx, nvrtc_include(r.n), &r.options);
+    r.code = kernel_code(k, size);
+    r.noptions = cuda_build_options(k, arch, r.ptx, nvrtc_include(r.n), &r.options);
     ok = through_nvrtc(t, k, size, &r, module, compiler, built, fault);
     cuda_build_free_options(r.options, r.noptions);
+    free(r.code);
   }
   built->compile_ms = clock_ms() - start;
   return ok;

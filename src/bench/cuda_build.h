@@ -17,11 +17,10 @@ bool cuda_build(const struct cuda_build_target *t, const struct kernel *k,
                 const struct kernel_size *size, cuda_module *module, char compiler[96],
                 struct device_built *built, struct device_fault *fault);
 
-/* The compiler's options for a kernel (allocated strings in an allocated array), and whether the
- * target takes PTX only. *target_ptx may be NULL. For tests and the cache. `arch` is what NVRTC is
- * asked for. */
-int cuda_build_options(const struct kernel *k, const struct kernel_size *size, int arch, bool ptx,
-                       const char *include, char ***options);
+/* The compiler's options for NVRTC's target `arch` (90) as allocated strings in an allocated array;
+ * their count. Parameters are not among them: they are in kernel_code. */
+int cuda_build_options(const struct kernel *k, int arch, bool ptx, const char *include,
+                       char ***options);
 void cuda_build_free_options(char **options, int n);
 
 /* Name of the shipped PTX: "assets/ptx/cuda_tiled_T32.ptx". The caller frees. */

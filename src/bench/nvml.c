@@ -15,7 +15,7 @@ struct nvml {
  * Idle and clocks set by the user are none. */
 static const unsigned long long throttle_bits = 0x04 | 0x08 | 0x20 | 0x40 | 0x80;
 
-#define SYMBOL(field, symbol, params) {symbol, offsetof(struct cuda_nvml_api, field)},
+#define SYMBOL(field, symbol, params) {#symbol, offsetof(struct cuda_nvml_api, field)},
 static const struct cuda_api_symbol symbols[] = {CUDA_API_NVML(SYMBOL)};
 #undef SYMBOL
 

@@ -41,7 +41,7 @@ static const char *const header_texts[] = {
 };
 enum { NHEADERS = sizeof header_names / sizeof *header_names };
 
-#define SYMBOL(field, symbol, params) {symbol, offsetof(struct cuda_nvrtc_api, field)},
+#define SYMBOL(field, symbol, params) {#symbol, offsetof(struct cuda_nvrtc_api, field)},
 static const struct cuda_api_symbol symbols[] = {
     CUDA_API_NVRTC(SYMBOL){"nvrtcGetErrorString", offsetof(struct cuda_nvrtc_api, error)}};
 #undef SYMBOL

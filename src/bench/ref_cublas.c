@@ -11,7 +11,7 @@ struct ref_cublas {
   char version[32];
 };
 
-#define SYMBOL(field, symbol, params) {symbol, offsetof(struct cuda_blas_api, field)},
+#define SYMBOL(field, symbol, params) {#symbol, offsetof(struct cuda_blas_api, field)},
 static const struct cuda_api_symbol symbols[] = {CUDA_API_BLAS(SYMBOL)};
 #undef SYMBOL
 
