@@ -331,6 +331,13 @@ static double settle(double value) {
   return fabs(near - value) <= 4 * 0x1p-53 * fabs(value) ? near : value;
 }
 
+static bool is_hex(const char *s) {
+  for (const char *x = strpbrk(s, "xX"); x; x = strpbrk(x + 1, "xX"))
+    if (x > s && x[-1] == '0' && (x - 1 == s || !is_digit(x[-2])) && x[1] && x[1] != ' ')
+      return true;
+  return false;
+}
+
 static bool evaluate(const char *s, const struct unit_text *unit, struct units_value *out,
                      struct err *err) {
   struct str text = {0};
@@ -368,6 +375,8 @@ bool units_parse(const char *text, struct units_value *out, struct err *err) {
   struct unit_text unit;
   char *s = NULL;
   bool ok = *ascii || err_set(err, "Nothing was typed; type a number such as 137e9 or 137 GFLOP.");
+  if (ok && is_hex(ascii))
+    ok = err_set(err, "\"%s\" cannot be read; write 16 and not 0x10.", ascii);
   ok = ok && (s = join_numbers(ascii, err)) != NULL && cut_unit(s, &unit, err);
   if (ok) {
     trim(s);
@@ -390,16 +399,17 @@ static int exponent_of(double value, int digits) {
 
 static void add_fixed(struct str *out, double value, int digits, bool strip) {
   int exponent = exponent_of(value, digits);
-  if (exponent > 14 || exponent < -6) {
-    double mantissa = value / pow(10, exponent);
-    str_addf(out, "%.*fe%d", digits - 1, mantissa, exponent);
+  bool scientific = exponent > 14 || exponent < -6;
+  int decimals = digits - 1 - (scientific ? 0 : exponent);
+  str_addf(out, "%.*f", decimals > 0 ? decimals : 0,
+           scientific ? value / pow(10, exponent) : value);
+  for (char *c = out->data; *c; c++)
+    if (*c == ',') /* a process that has set another locale */
+      *c = '.';
+  if (scientific) {
+    str_addf(out, "e%d", exponent);
     return;
   }
-  int decimals = digits - 1 - exponent;
-  str_addf(out, "%.*f", decimals > 0 ? decimals : 0, value);
-  for (char *c = out->data; *c; c++)
-    if (*c == ',')
-      *c = '.';
   if (!strip || !strchr(out->data, '.'))
     return;
   while (out->data[out->len - 1] == '0')
@@ -417,20 +427,20 @@ struct prefix {
 static const struct prefix none[] = {{1, ""}, {0, NULL}};
 static const struct prefix large[] = {{1, ""},     {1e3, "k"},  {1e6, "M"},  {1e9, "G"},
                                       {1e12, "T"}, {1e15, "P"}, {1e18, "E"}, {0, NULL}};
-static const struct prefix plain_large[] = {{1, ""},     {1e6, "M"},  {1e9, "G"}, {1e12, "T"},
-                                            {1e15, "P"}, {1e18, "E"}, {0, NULL}};
+static const struct prefix plain_large[] = {{1, ""},     {1e6, "M"},  {1e9, "G"},
+                                            {1e12, "T"}, {1e15, "P"}, {0, NULL}};
 static const struct prefix small[] = {{1e-12, "p"}, {1e-9, "n"}, {1e-6, "\xC2\xB5"},
                                       {1e-3, "m"},  {1, ""},     {0, NULL}};
 static const struct prefix binary[] = {{1, ""},        {0x1p10, "Ki"}, {0x1p20, "Mi"},
                                        {0x1p30, "Gi"}, {0x1p40, "Ti"}, {0x1p50, "Pi"},
                                        {0, NULL}};
 
-static const struct prefix *prefixes_for(const struct unit_text *u) {
+static const struct prefix *prefixes_for(const struct unit_text *u, double value) {
   if (u->binary)
     return binary;
   switch (u->class) {
   case UNIT_NONE:
-    return plain_large;
+    return fabs(value) < 999.5e15 ? plain_large : none; /* "5 E" would be a bad number */
   case UNIT_SECOND:
     return small;
   case UNIT_INTENSITY:
@@ -468,7 +478,7 @@ char *units_format(double value, const char *unit, int digits) {
   if (digits > 15)
     digits = 15;
   value *= u.factor;
-  const struct prefix *p = choose(prefixes_for(&u), value, digits);
+  const struct prefix *p = choose(prefixes_for(&u, value), value, digits);
   double shown = value / p->factor;
   bool count = u.class == UNIT_NONE || u.class == UNIT_FLOP || u.class == UNIT_BYTE ||
                u.class == UNIT_PERCENT;
