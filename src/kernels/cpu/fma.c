@@ -33,12 +33,15 @@ enum { LANES = 4 };
 enum { FLOATS = 192, CHAINS = 12 };
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 
-/* N rounds on CHAINS registers that begin as 1, 2, 3, ...; the sum of all their floats. */
-static float rounds(int64_t N, vec alpha, vec beta) {
+/* N rounds on CHAINS registers that begin as 1, 2, 3, ...; the sum of all their floats. The volatile
+ * reads keep the compiler from doing one repetition and using its sum for all. */
+static float rounds(const struct mm_args *a) {
+  vec alpha = (vec){0} + *(const volatile float *)&a->alpha;
+  vec beta = (vec){0} + *(const volatile float *)&a->beta;
   vec acc[CHAINS];
   for (int j = 0; j < CHAINS; ++j)
     acc[j] = (vec){0} + (float)(j + 1);
-  for (int64_t n = 0; n < N; ++n) //@ loop
+  for (int64_t n = 0; n < a->N; ++n) //@ loop
 #pragma GCC unroll 12
     for (int j = 0; j < CHAINS; ++j)
       acc[j] = acc[j] * alpha + beta; //@ fma
@@ -50,11 +53,10 @@ static float rounds(int64_t N, vec alpha, vec beta) {
 }
 
 int cpu_fma(const struct mm_args *a) {
-  vec alpha = (vec){0} + a->alpha, beta = (vec){0} + a->beta;
   for (int64_t i = 0; i < a->M; ++i) {
     float sum = 0.f;
     for (int part = 0; part < FLOATS / (CHAINS * LANES); ++part)
-      sum += rounds(a->N, alpha, beta);
+      sum += rounds(a);
     a->C[i] = sum; //@ store
   }
   return MM_OK;
