@@ -127,7 +127,9 @@ static void add_number(struct build *b, const struct mark *m) {
     evaluate(b->src, &num, run);
     free(num.expr);
   } else {
-    add_run(b, PROSE_NUMBER)->text = alloc_str("-");
+    struct prose_run *run = add_run(b, PROSE_NUMBER);
+    run->text = alloc_str("-");
+    run->filled = alloc_strn(m->text, m->len); /* as written: there is no formula */
   }
   b->wide = false;
 }
@@ -466,27 +468,20 @@ void prose_free(struct prose *p) {
   free(p);
 }
 
-/* The expressions that a reader would see: those in code are literal. A marked copy goes through the
- * parser, and each number run that has no formula did not parse. */
+/* Renders, because what stands in code is literal: a number run without formula did not parse. */
 bool prose_check(const char *markdown, struct err *err) {
   struct prose *p = prose_render(markdown, NULL);
   bool ok = true;
   for (int i = 0; i < p->nblocks && ok; i++)
-    for (int j = 0; j < p->blocks[i].nruns && ok; j++)
-      ok = p->blocks[i].runs[j].style != PROSE_NUMBER || p->blocks[i].runs[j].formula;
-  prose_free(p);
-  if (ok)
-    return true;
-  size_t len;
-  for (const char *q = markdown; (q = numeral_find(q, &len)); q += len) {
-    struct numeral num;
-    struct err why = {""};
-    if (numeral_parse(q + 2, len - 4, &num, &why)) {
-      free(num.expr);
-      continue;
+    for (int j = 0; j < p->blocks[i].nruns && ok; j++) {
+      const struct prose_run *run = &p->blocks[i].runs[j];
+      struct numeral num;
+      struct err why = {""};
+      if (run->style != PROSE_NUMBER || run->formula)
+        continue;
+      numeral_parse(run->filled + 2, strlen(run->filled) - 4, &num, &why);
+      ok = err_set(err, "%s: %s", run->filled, why.text);
     }
-    err_set(err, "%.*s: %s", (int)len, q, why.text);
-    return false;
-  }
-  return err_set(err, "an expression does not parse");
+  prose_free(p);
+  return ok;
 }
