@@ -230,7 +230,9 @@ static void find_reference(struct run *m) {
   if (m->reference)
     return;
   m->r->reference.name[0] = m->r->reference.version[0] = 0;
-  result_warn(m->r, "No reference: %s", why.text);
+  enum kernel_op op = m->job->kernel->op;
+  if (op == OP_GEMM || op == OP_GEMV || op == OP_COPY) /* no library has the others */
+    result_warn(m->r, "No reference: %s", why.text);
 }
 
 static int batch_of(double t1) {
@@ -364,7 +366,8 @@ static void conclude_reference(struct run *m) {
     return;
   double median = result_quantile(m->reference_ms, m->nreference, 0.5);
   m->r->reference.median_ms = median;
-  m->r->reference.gflops = median > 0 ? m->r->flop / median / 1e6 : NAN;
+  if (median > 0 && m->r->flop > 0)
+    m->r->reference.gflops = m->r->flop / median / 1e6;
   m->r->reference.ratio = result_quantile(m->ratio, m->nratio, 0.5);
 }
 
@@ -396,6 +399,13 @@ static void impossible(struct run *m, const char *what, double ours, double peak
   withhold(r);
 }
 
+/* No CPU core does more than two FMAs on 16 floats a clock. The clock may be higher in the run than
+ * it was when it was measured. INFINITY for other devices. */
+static double core_limit(const struct result *r) {
+  bool cpu = !strcmp(r->device.id, "cpu") && r->device.threads > 0 && r->device.clock_hz > 0;
+  return cpu ? 1.3 * 64 * r->device.threads * r->device.clock_hz : INFINITY;
+}
+
 /* Faster than the hardware can be at its highest clock: the result is withheld. */
 static void trip(struct run *m) {
   struct result *r = m->r;
@@ -405,6 +415,8 @@ static void trip(struct run *m) {
     result_warn(r, "impossible: the clock says that no time passed. The result is withheld.");
     r->verify.ok = false;
     withhold(r);
+  } else if (flops > core_limit(r)) {
+    impossible(m, "FP32", flops / 1e12, core_limit(r) / 1e12, "TFLOP/s");
   } else if (is_fp32(m->job->kernel) && flops > TIMER_SLACK * peak) {
     impossible(m, "FP32", flops / 1e12, peak / 1e12, "TFLOP/s");
   } else if (in_memory(m) && bytes > TIMER_SLACK * r->device.peak_dram) {

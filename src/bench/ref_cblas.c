@@ -1,12 +1,14 @@
 #include "bench/ref_cblas.h"
 
 #include "base/rand.h"
+#include "bench/dev_cpu.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* From the CBLAS interface: the 32-bit integer (LP64) build. */
 enum { ROW_MAJOR = 101, NO_TRANS = 111 };
@@ -32,13 +34,39 @@ static struct {
   threads_fn *set_threads;
   void (*set_threads_blis)(int64_t); /* BLIS counts in its dim_t */
   int threads;
-  char name[64], version[64];
+  char name[64], version[64], instead_of[24];
 } blas;
 
 /* dlsym gives an object pointer; POSIX says that it may hold a function's address. */
 static void symbol(const char *name, void *fn) {
   void *p = dlsym(blas.handle, name);
   memcpy(fn, &p, sizeof p);
+}
+
+/* An OpenBLAS older than the CPU takes kernels of the SSE years for it, several times slower than
+ * those it has: a weak reference would flatter every rung. True if it did. */
+static bool took_old_core(const char *core) {
+  static const char *const old[] = {"Prescott", "Core2",    "Penryn", "Dunnington",
+                                    "Nehalem",  "Atom",     "Generic", "Opteron",
+                                    "Opteron_SSE3", "Barcelona", "Bobcat", "Sandybridge"};
+  for (size_t i = 0; dev_cpu_best() != ISA_PLAIN && i < sizeof old / sizeof *old; i++)
+    if (!strcasecmp(core, old[i]))
+      return true;
+  return false;
+}
+
+/* Loads OpenBLAS again with the core that this CPU has. The user's own choice stays. */
+static void choose_core(const char *library) {
+  text_fn *core;
+  symbol("openblas_get_corename", &core);
+  const char *set = getenv("OPENBLAS_CORETYPE");
+  if (!core || (set && *set) || !took_old_core(core()))
+    return;
+  snprintf(blas.instead_of, sizeof blas.instead_of, "%.16s", core());
+  dlclose(blas.handle);
+  setenv("OPENBLAS_CORETYPE", dev_cpu_best() == ISA_AVX512 ? "SkylakeX" : "Haswell", 1);
+  blas.handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  unsetenv("OPENBLAS_CORETYPE");
 }
 
 static void identify(const char *library) {
@@ -51,8 +79,12 @@ static void identify(const char *library) {
     snprintf(blas.name, sizeof blas.name, "OpenBLAS");
     const char *s = text();
     sscanf(s, "OpenBLAS %95s", config);
-    snprintf(blas.version, sizeof blas.version, "%.20s%s%.16s%s", config, core ? " " : "",
-             core ? core() : "", coretype && *coretype ? " (OPENBLAS_CORETYPE set)" : "");
+    int n = snprintf(blas.version, sizeof blas.version, "%.16s%s%.16s", config, core ? " " : "",
+                     core ? core() : "");
+    if (blas.instead_of[0])
+      snprintf(blas.version + n, sizeof blas.version - (size_t)n, " (not %s)", blas.instead_of);
+    else if (coretype && *coretype)
+      snprintf(blas.version + n, sizeof blas.version - (size_t)n, " (OPENBLAS_CORETYPE)");
     symbol("openblas_set_num_threads", &blas.set_threads);
     return;
   }
@@ -100,6 +132,9 @@ static bool computes(void) {
 static bool open_any(void) {
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
     blas.handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+    if (!blas.handle)
+      continue;
+    choose_core(libraries[i]);
     if (!blas.handle)
       continue;
     symbol("cblas_sgemm", &blas.sgemm);

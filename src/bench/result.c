@@ -95,7 +95,7 @@ void result_statistics(struct result *r) {
   r->p90_ms = result_quantile(r->samples_ms, r->nsamples, 0.9);
   r->gflops = r->gbs = NAN;
   if (r->median_ms > 0) {
-    r->gflops = r->flop / r->median_ms / 1e6;
+    r->gflops = r->flop > 0 ? r->flop / r->median_ms / 1e6 : NAN; /* a copy computes nothing */
     r->gbs = r->dram_min / r->median_ms / 1e6;
   }
 }
