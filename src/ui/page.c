@@ -20,6 +20,7 @@ struct span {
 struct line {
   struct span *span;
   int n;
+  bool kept; /* free for a picture: not an empty line */
 };
 struct kept { /* an ask with strings of its own */
   char *text[6];
@@ -145,7 +146,7 @@ static int put(page *p, int at, int x, int w, bool right, const struct page_run 
 }
 
 void page_gap(page *p) {
-  if (p->nlines > 0 && p->line[p->nlines - 1].n > 0)
+  if (p->nlines > 0 && (p->line[p->nlines - 1].n > 0 || p->line[p->nlines - 1].kept))
     line_at(p, p->nlines);
 }
 
@@ -201,9 +202,22 @@ void page_code(page *p, int gutter, const char *sign, enum role role, unsigned m
   }
 }
 
-void page_centre(page *p, enum role role, unsigned mark, const char *text) {
-  int w = utf8_width(text);
-  page_say(p, w < p->cols ? (p->cols - w) / 2 : 0, role, mark, text);
+static int line_width(const struct line *l) {
+  int w = 0;
+  for (int i = 0; i < l->n; i++) {
+    int end = l->span[i].x + utf8_width(l->span[i].text);
+    w = end > w ? end : w;
+  }
+  return w;
+}
+
+bool page_aside(page *p, enum role role, const char *text) {
+  int w = utf8_width(text), at = p->nlines - 1;
+  if (at < 0 || line_width(&p->line[at]) + 2 + w > p->cols)
+    return false;
+  struct page_run run = {.role = role};
+  add_span(p, at, p->cols - w, &run, alloc_str(text), -1);
+  return true;
 }
 
 void page_row(page *p, const struct page_cell *cells, int n) {
@@ -217,7 +231,7 @@ void page_row(page *p, const struct page_cell *cells, int n) {
 int page_space(page *p, int rows) {
   int at = p->nlines;
   if (rows > 0)
-    line_at(p, at + rows - 1);
+    line_at(p, at + rows - 1)->kept = true;
   return at;
 }
 

@@ -41,8 +41,8 @@ void page_say(page *p, int indent, enum role role, unsigned mark, const char *te
 void page_code(page *p, int gutter, const char *sign, enum role role, unsigned mark,
                const char *text);
 
-/* One line in the middle of the page; a wide one is wrapped. */
-void page_centre(page *p, enum role role, unsigned mark, const char *text);
+/* Words at the right edge of the last line, two columns behind what is there; false if they do not fit. */
+bool page_aside(page *p, enum role role, const char *text);
 
 /* A row of a table: cells side by side at the given columns, each wrapped in its own width. */
 struct page_cell {

@@ -8,7 +8,15 @@
 
 enum { CELLS = 12, CELL_GAP = 2, CODE_INDENT = 2 };
 
-static enum role run_role(const struct prose_run *r, enum role plain, unsigned *mark) {
+static bool is_lit(const struct prose_page *how, const char *word) {
+  for (int i = 0; i < how->nlit; i++)
+    if (strcmp(how->lit[i], word) == 0)
+      return true;
+  return false;
+}
+
+static enum role run_role(const struct prose_run *r, const struct prose_page *how, enum role plain,
+                          unsigned *mark) {
   *mark = 0;
   switch (r->style) {
   case PROSE_STRONG:
@@ -18,7 +26,7 @@ static enum role run_role(const struct prose_run *r, enum role plain, unsigned *
     *mark = MARK_UNDERLINE;
     return plain;
   case PROSE_INLINE_CODE:
-    return ROLE_CODE;
+    return is_lit(how, r->text) ? ROLE_NOW : ROLE_CODE;
   case PROSE_NUMBER:
     return plain == ROLE_DIM ? ROLE_DIM : ROLE_NUMBER;
   case PROSE_RECORDED:
@@ -64,7 +72,7 @@ static void runs_add(struct runs *to, const struct prose_run *r, const struct pr
                      enum role plain) {
   struct page_run *out = &to->run[to->n];
   unsigned mark;
-  *out = (struct page_run){.role = run_role(r, plain, &mark), .text = r->text};
+  *out = (struct page_run){.role = run_role(r, how, plain, &mark), .text = r->text};
   out->mark = mark;
   if (r->formula) {
     char *source = numbers_origin(how->u, r->formula, r->style == PROSE_RECORDED);

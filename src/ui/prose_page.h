@@ -13,6 +13,8 @@ struct prose_page {
   const char *marker;     /* before the first paragraph; NULL = none */
   enum role marker_role;
   enum role role;         /* of plain words */
+  char *const *lit;       /* words in code style that are lit: names of marked lines */
+  int nlit;
 };
 
 /* Adds the blocks of a text to the page. Cannot fail. */

@@ -226,11 +226,13 @@ static void put_roof(struct legend *g, const struct chart *c, const struct flat 
   put_name(g, flat ? "─" : "╱", ROLE_ROOF, f->label);
   put_value(g, &f->value, flat ? "FLOP/s" : "B/s", right, f->label, "");
   double ridge = f->value.v / slope(c);
-  if (flat && !isnan(ridge) && g->x + g->w - right >= 18) {
+  int room = g->x + g->w - right - VALUE_COLS - 1;
+  if (flat && !isnan(ridge) && room >= 0) {
     char *value = units_format(ridge, "FLOP/B", 3);
-    char *text = words_fill(g->u->lang, "figure.ridge", value, NULL);
-    canvas_fit(g->cv, right + 3, g->y, g->x + g->w - right - 3, ROLE_DIM, 0, text);
-    free(text);
+    canvas_right(g->cv, right + VALUE_COLS + 1, g->y, ROLE_DIM, 0, value);
+    if (room >= 9)
+      canvas_text(g->cv, right + VALUE_COLS + 4, g->y, ROLE_DIM, 0,
+                  strings_get(g->u->lang, "figure.ridge"));
     free(value);
   }
   g->y++;

@@ -39,7 +39,7 @@ static void columns(int cols, struct columns *c) {
   c->number = x + 2;
   c->title = x + 6;
   c->minutes = cols >= 66 ? w - 8 : -1;
-  c->bar = cols >= 60;
+  c->bar = cols >= 66;
   int state_cols = c->bar ? BAR_COLS + 10 : cols >= 36 ? 8 : 2;
   c->state = (c->minutes >= 0 ? c->minutes - 3 : w - 1) - state_cols;
   if (c->state < c->title + 4) {
@@ -162,13 +162,13 @@ static void draw_list(ui *u, canvas *cv, int y, int bottom) {
 }
 
 void home_draw(ui *u, canvas *cv) {
-  int rows = canvas_rows(cv), cols = canvas_cols(cv);
+  int rows = canvas_rows(cv);
   char now[96];
   live_headline(u->live, now, sizeof now);
   header_draw(u, cv, NULL, NULL, now);
   int bottom = rows - 1, spare = bottom - 1 - COURSE_LESSONS;
-  int y = spare >= 2 ? 2 : 1;
-  int used = draw_above(u, cv, cols >= 60 ? 3 : 1, y, bottom);
+  int y = spare >= 4 ? 2 : 1;
+  int used = draw_above(u, cv, 1, y, bottom);
   y += used;
   if (used && bottom - y > 6)
     y++;

@@ -43,6 +43,7 @@ static struct lesson_panes panes(const ui *u, int cols) {
   p.has[PANE_TEXT] = true;
   p.has[PANE_SIM] = picture(u, cols) != PICTURE_NONE;
   p.has[PANE_LIVE] = l->lesson->nexperiments > 0;
+  p.two = picture(u, cols) == PICTURE_CODE || picture(u, cols) == PICTURE_FIGURE;
   if (!p.has[p.focus])
     p.focus = PANE_TEXT;
   return p;
@@ -217,11 +218,28 @@ static void next(ui *u) {
 
 /* ---- drawing */
 
+/* The heading of the step's prose; a step without says what it is. */
+static const char *text_title(const ui *u) {
+  const char *title = step_of(u)->title.in[u->lang];
+  if (title && *title)
+    return title;
+  switch (step_of(u)->kind) {
+  case STEP_ITEM:
+    return strings_get(u->lang, "pane.question");
+  case STEP_PREDICT:
+    return strings_get(u->lang, "pane.predict");
+  case STEP_RUN:
+    return strings_get(u->lang, "pane.run");
+  default:
+    return strings_get(u->lang, "pane.text");
+  }
+}
+
 static const char *pane_title(ui *u, enum pane pane, char *out, size_t size, int cols) {
   static const char *const id[PANES] = {"pane.text", "pane.sim", "pane.live"};
   out[0] = 0;
-  if (pane == PANE_TEXT && step_of(u)->title.in[u->lang] && *step_of(u)->title.in[u->lang])
-    return step_of(u)->title.in[u->lang];
+  if (pane == PANE_TEXT)
+    return text_title(u);
   enum picture pic = picture(u, cols);
   if (pane == PANE_SIM && pic == PICTURE_FIGURE)
     return strings_get(u->lang, "pane.figure");

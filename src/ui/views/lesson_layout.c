@@ -70,7 +70,7 @@ void lesson_layout(int cols, int rows, const struct lesson_panes *p, struct less
   bool shown[PANES] = {[PANE_TEXT] = true};
   int others = 0;
   for (int i = PANE_SIM; i < PANES; i++) {
-    bool three = cols >= LESSON_LAYOUT_THREE;
+    bool three = cols >= LESSON_LAYOUT_THREE && !p->two;
     shown[i] = p->has[i] && (three || i == (int)p->other || !p->has[p->other]);
     others += shown[i];
   }
@@ -78,7 +78,7 @@ void lesson_layout(int cols, int rows, const struct lesson_panes *p, struct less
     one(cols, top, bottom, p, out);
     return;
   }
-  int text = others == 2 ? cols / 3 : cols / 2;
+  int text = others == 2 ? cols / 3 : p->two ? cols * 2 / 5 : cols / 2;
   if (text > LESSON_LAYOUT_TEXT + 2)
     text = LESSON_LAYOUT_TEXT + 2;
   side_by_side(cols, top, bottom, shown, text, out);

@@ -10,6 +10,7 @@ struct lesson_panes {
   bool has[PANES]; /* what the lesson has; text always */
   enum pane focus; /* one that it has */
   enum pane other; /* beside the text where two fit: PANE_SIM or PANE_LIVE */
+  bool two;        /* never three: `other` gets the room, for code and figures */
 };
 
 struct lesson_layout {

@@ -31,8 +31,14 @@ static const char *label_of(const ui *u) {
 
 void lesson_text_put(ui *u, page *p, int indent, const char *markdown,
                      const struct expr_vars *draw) {
-  struct numbers n = {u, step_of(u), draw};
-  struct prose_page how = {.u = u, .label = label_of(u), .indent = indent, .role = ROLE_TEXT};
+  const struct step *s = step_of(u);
+  struct numbers n = {u, s, draw};
+  struct prose_page how = {.u = u,
+                           .label = label_of(u),
+                           .indent = indent,
+                           .role = ROLE_TEXT,
+                           .lit = s->marks,
+                           .nlit = s->nmarks};
   put(u, p, markdown, &n, &how);
 }
 
@@ -50,13 +56,14 @@ void lesson_text_option(ui *u, page *p, int indent, const char *marker, enum rol
 
 /* ---- code */
 
-static bool is_marked(const struct step *s, const struct kernel_mark *marks, int nmarks,
-                      int line) {
+/* The name by which the step marks that line, NULL if it does not. */
+static const char *mark_of(const struct step *s, const struct kernel_mark *marks, int nmarks,
+                           int line) {
   for (int i = 0; i < nmarks; i++)
     for (int j = 0; marks[i].line == line && j < s->nmarks; j++)
       if (strcmp(marks[i].name, s->marks[j]) == 0)
-        return true;
-  return false;
+        return s->marks[j];
+  return NULL;
 }
 
 /* Adds the source of the step's kernel; *first and *last get the page lines of the first and last mark. */
@@ -73,12 +80,14 @@ static void put_code(const ui *u, page *p, int *first, int *last) {
   for (const char *c = source; *c; line++) {
     size_t n = strcspn(c, "\n");
     char *text = alloc_strn(c, n);
-    bool marked = is_marked(s, marks, nmarks, line);
-    if (marked) {
+    const char *mark = mark_of(s, marks, nmarks, line);
+    if (mark) {
       *first = *first < 0 ? page_lines(p) : *first;
       *last = page_lines(p);
     }
-    page_code(p, CODE_GUTTER, marked ? "▸" : NULL, marked ? ROLE_NOW : ROLE_CODE, 0, text);
+    page_code(p, CODE_GUTTER, mark ? "▸" : NULL, mark ? ROLE_NOW : ROLE_CODE, 0, text);
+    if (mark)
+      page_aside(p, ROLE_DIM, mark);
     free(text);
     c += n + (c[n] == '\n');
   }
@@ -187,7 +196,6 @@ static page *build(ui *u, struct rect body, bool alone, struct places *at) {
     at->figure_rows = figure_rows(s, body.w, body.h);
     at->figure = page_space(p, at->figure_rows);
     page_gap(p);
-    page_space(p, 1);
   }
   if (s->prose[u->lang] && *s->prose[u->lang])
     lesson_text_put(u, p, 0, s->prose[u->lang], NULL);
