@@ -16,7 +16,8 @@ void host_cpu_name(char *out, int size);
 /* Bytes of the largest cache of this CPU; NAN if not known. */
 double host_cache_bytes(void);
 
-/* The clock in Hz, measured by a chain of dependent adds (about 30 ms). */
+/* The clock in Hz, measured by a chain of dependent adds (about 30 ms); NAN where
+ * there is no such chain for this kind of CPU. */
 double host_clock_hz(void);
 
 /* Bytes as people read them in a sentence: "1.50 GiB", "12.0 MiB"; out needs 32 bytes. */

@@ -18,6 +18,7 @@
 #define SPREAD_MARK 0.05
 #define SHORT_MS 0.05
 #define BEYOND_CACHE 4.0 /* working sets above so many caches live in memory */
+#define STANDSTILL_MS 2000.0
 #define TIMER_SLACK 1.02 /* above a theoretical peak by less than this is the timer's error */
 enum { SAMPLES_MIN = 7, SAMPLES_MIN_LONG = 3, SAMPLES_MAX = 20000, BATCH_MAX = 100000 };
 
@@ -334,6 +335,8 @@ static bool sample_all(struct run *m) {
   double round = m->t1 * m->batch;
   int step = m->reference ? 2 : 1;
   bool last = false;
+  /* A device whose clock stands still must not keep us here. */
+  double deadline = clock_ms() + 3 * budget + STANDSTILL_MS;
   if (m->reference)
     round = 2 * (round + m->t1_reference * m->batch_reference);
   /* Where one launch is longer than a sample and seven do not fit, three must do. */
@@ -342,7 +345,8 @@ static bool sample_all(struct run *m) {
   m->r->launches_per_sample = m->batch;
   while (!last) {
     int n = m->r->nsamples + step;
-    last = (n >= need && spent + round >= budget) || n >= SAMPLES_MAX;
+    bool late = n >= SAMPLES_MAX || clock_ms() > deadline;
+    last = n >= need && (late || spent + round >= budget);
     if (!sample_round(m, last, &spent))
       return false;
   }

@@ -1,6 +1,5 @@
 #include "bench/roofs.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
 #include "bench/host.h"
