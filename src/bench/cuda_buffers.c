@@ -21,9 +21,8 @@ static bool out_of_memory(double need, double unused, struct device_fault *fault
   char *n = units_format(need, "B", 4), *u = units_format(unused, "B", 4);
   char what[512], why[512];
   snprintf(what, sizeof what, "The matrices of this run do not fit into the GPU's memory.");
-  snprintf(why, sizeof why,
-           "They need %s (%.0f bytes) more than is held already; %s (%.0f bytes) are free.", n,
-           need, u, unused);
+  snprintf(why, sizeof why, "They need %s (%.0f bytes); %s (%.0f bytes) are free.", n, need, u,
+           unused);
   free(n);
   free(u);
   return cuda_fault_set(fault, "out_of_memory", what, why,

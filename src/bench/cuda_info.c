@@ -1,5 +1,6 @@
 #include "bench/cuda_info.h"
 #include "bench/cuda_fault.h"
+#include "bench/gpus.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,6 +57,19 @@ static double number(const struct cuda_api *cu, cuda_device d,
   return cu->device_attribute(&v, attribute, d) || v <= 0 ? (double)NAN : v;
 }
 
+/* Peaks from the driver's clocks; the datasheet where it keeps them to itself. */
+static void peaks(struct device_info *info, int arch) {
+  int lanes = cuda_info_lanes(arch);
+  info->peak_fp32 = lanes ? info->sms * info->clock_hz * lanes * 2 : (double)NAN;
+  info->peak_dram = info->mem_clock_hz * info->bus_bits / 8 * 2;
+  struct gpus_row row;
+  if ((isnan(info->peak_fp32) || isnan(info->peak_dram)) &&
+      gpus_find(info->name, info->cc, info->sms, &row)) {
+    info->peak_fp32 = isnan(info->peak_fp32) ? row.fp32 : info->peak_fp32;
+    info->peak_dram = isnan(info->peak_dram) ? row.dram : info->peak_dram;
+  }
+}
+
 bool cuda_info_fill(const struct cuda_api *cu, int index, struct device_info *info,
                     cuda_device *handle, int *arch) {
   cuda_device d = 0;
@@ -79,12 +93,10 @@ bool cuda_info_fill(const struct cuda_api *cu, int index, struct device_info *in
   info->threads_sm = number(cu, d, CUDA_ATTR_THREADS_SM);
   info->bus_bits = number(cu, d, CUDA_ATTR_BUS_BITS);
   info->mem_clock_hz = number(cu, d, CUDA_ATTR_MEM_CLOCK_KHZ) * 1e3;
-  int a = major * 10 + minor, lanes = cuda_info_lanes(a);
-  info->peak_fp32 = lanes ? info->sms * info->clock_hz * lanes * 2 : (double)NAN;
-  info->peak_dram = info->mem_clock_hz * info->bus_bits / 8 * 2;
+  peaks(info, major * 10 + minor);
   if (handle)
     *handle = d;
   if (arch)
-    *arch = a;
+    *arch = major * 10 + minor;
   return true;
 }

@@ -241,7 +241,8 @@ static bool cuda_prepare(device *d, const struct device_job *job, struct device_
       return failed(d, fault);
   d->nlaunches = job->kernel->nlaunches;
   note_resources(d, built);
-  built->transfer_in_ms = d->buffers.transfer_in_ms;
+  if (d->buffers.bytes[BUFFER_A] || d->buffers.bytes[BUFFER_B])
+    built->transfer_in_ms = d->buffers.transfer_in_ms;
   return true;
 }
 
@@ -380,6 +381,8 @@ static bool cuda_reference(device *d, char name[64], char version[64], struct er
   if (!d->reference)
     return err_set(why, "%s", d->no_ref.text[0] ? d->no_ref.text : "No run is prepared.");
   ref_cublas_name(d->blas, d->job.kernel, name, version);
+  if (!version[0])
+    snprintf(version, 64, "driver %.40s", d->info.driver);
   return true;
 }
 

@@ -18,7 +18,7 @@ bool ref_cublas_covers(const struct kernel *k, struct err *why);
 /* True if the operation needs cuBLAS (a copy does not). */
 bool ref_cublas_needs_library(const struct kernel *k);
 
-/* "cuBLAS" and "13.0.2 pedantic". r may be NULL for a copy. */
+/* "cuBLAS" and "13.0.2 pedantic"; for a copy "cuMemcpyDtoD" and "", and r may be NULL. */
 void ref_cublas_name(const ref_cublas *r, const struct kernel *k, char name[64], char version[64]);
 
 /* The version of the library that is here ("13.0.2"), without a device; false with a sentence.

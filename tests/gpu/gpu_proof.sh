@@ -1,0 +1,172 @@
+#!/bin/sh
+# gpu_proof.sh: what only a real GPU can show. Writes to $OUT (default build/gpu_proof):
+#   runs.jsonl   every measured run, one JSON object a line
+#   log.txt      every command, its exit code, its time and what it said
+#   summary.txt  the table, and what was not as expected
+# MMTUTOR names the program (default build/gpu/mmtutor, see pack.sh, else ./mmtutor). PARTS picks parts:
+#   machine faults shapes table flat cache ptx wrong tools
+# SIZES and SECONDS_EACH make it shorter.
+cd "$(dirname "$0")/../.." || exit 1
+OUT=${OUT:-build/gpu_proof}
+mkdir -p "$OUT"
+if [ -z "${MMTUTOR:-}" ]; then
+  if [ -x build/gpu/mmtutor ]; then MMTUTOR=build/gpu/mmtutor; else MMTUTOR=./mmtutor; fi
+fi
+[ -d build/gpu/lib ] && export LD_LIBRARY_PATH="$PWD/build/gpu/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+PARTS=${PARTS:-machine faults shapes cache table flat ptx wrong tools}
+SIZES=${SIZES:-512 1024 2048 4096 8192}
+SECONDS_EACH=${SECONDS_EACH:-1}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_CACHE_HOME="$scratch/cache" XDG_STATE_HOME="$scratch/state" XDG_CONFIG_HOME="$scratch/config"
+export MMTUTOR_DATA="$PWD"
+runs=$OUT/runs.jsonl log=$OUT/log.txt odd=$scratch/odd
+: >"$runs"
+: >"$log"
+: >"$odd"
+
+now() { date +%s.%N; }
+
+# try WANT LABEL command...: WANT is the exit code that is right, or "any".
+try() {
+  want=$1 label=$2
+  shift 2
+  start=$(now)
+  timeout -k 5 "${LIMIT:-90}" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+  rc=$?
+  took=$(awk "BEGIN{printf \"%.2f\", $(now) - $start}")
+  {
+    echo "== $label (exit $rc, $took s): $*"
+    cut -c1-2000 "$scratch/out"
+    cat "$scratch/err"
+  } >>"$log"
+  grep '^{"schema"' "$scratch/out" >>"$runs"
+  if [ "$want" != any ] && [ "$rc" != "$want" ]; then
+    echo "$label: exit $rc, not $want: $(cat "$scratch/err" "$scratch/out" | head -c 400 | tr '\n' ' ')" >>"$odd"
+  fi
+}
+measure() { # WANT kernel arguments...
+  w=$1
+  shift
+  try "$w" "run $*" "$MMTUTOR" run "$@" --json --seconds "$SECONDS_EACH"
+}
+square() { # kernel n arguments...
+  k=$1 n=$2
+  shift 2
+  measure 0 "$k" -M "$n" -N "$n" -K "$n" "$@"
+}
+said() { # text: the last command must have said it
+  grep -q "$1" "$scratch/out" "$scratch/err" || echo "$label did not say '$1'" >>"$odd"
+}
+
+part_machine() {
+  try any nvidia-smi nvidia-smi
+  try any "nvidia-smi -q" nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,power.limit,persistence_mode --format=csv
+  try 0 version "$MMTUTOR" --version
+  try 0 doctor "$MMTUTOR" doctor
+  try any hello sh -c "{ echo '{\"id\":1,\"req\":\"hello\",\"v\":1}'; sleep 5; } | '$MMTUTOR' worker"
+  said '"cuda:0"'
+}
+part_faults() {
+  try 1 "no visible device" env CUDA_VISIBLE_DEVICES= "$MMTUTOR" run cuda/naive --device cuda:0
+  said CUDA_VISIBLE_DEVICES
+  try 1 "cuda:63" "$MMTUTOR" run cuda/naive --device cuda:63
+  try 1 "out of memory" "$MMTUTOR" run cuda/add -M 131072 -N 131072
+  said bytes
+  try any "grid y too large" "$MMTUTOR" run cuda/naive -M 2097153 -N 1 -K 1
+  said 65535
+  try 0 "right after the faults" "$MMTUTOR" run cuda/naive -M 64 -N 64 -K 64 --seconds 0.1
+}
+part_shapes() {
+  for size in "1 1 1" "17 33 65" "1000 1 1000" "1 1000 7" "4097 31 129" "33 4097 1"; do
+    set -- $size
+    for k in uncoalesced naive tiled; do
+      SECONDS_EACH=0.05 measure 0 "cuda/$k" -M "$1" -N "$2" -K "$3"
+    done
+    SECONDS_EACH=0.05 measure 0 cuda/gemv -M "$1" -K "$3"
+    SECONDS_EACH=0.05 measure 0 cuda/add -M "$1" -N "$2"
+    SECONDS_EACH=0.05 measure 0 cuda/copy -M "$1" -N "$2"
+  done
+}
+part_cache() {
+  rm -rf "$XDG_CACHE_HOME"
+  try 0 "first start" "$MMTUTOR" run cuda/tiled -M 512 -N 512 -K 512 --seconds 0.1
+  try 0 "second start" "$MMTUTOR" run cuda/tiled -M 512 -N 512 -K 512 --seconds 0.1
+  said cache
+}
+part_table() {
+  for n in $SIZES; do
+    square cuda/naive "$n"
+    for t in 8 16 32; do square cuda/tiled "$n" --param "T=$t"; done
+    square cuda/uncoalesced "$n"
+  done
+}
+part_flat() {
+  measure 0 cuda/copy -M 16384 -N 16384
+  measure 0 cuda/add -M 16384 -N 16384
+  measure 0 cuda/copy -M 32768 -N 16384
+  measure 0 cuda/gemv -M 16384 -K 16384
+  measure 0 cuda/gemv -M 4096 -K 4096
+  measure 0 cuda/fma -M 1081344 -N 4096
+  try 0 roofline "$MMTUTOR" roofline --device cuda:0 --json
+}
+part_ptx() {
+  MMTUTOR_NVRTC=/nonexistent/libnvrtc.so
+  export MMTUTOR_NVRTC
+  square cuda/tiled 1024
+  said 'shipped PTX'
+  square cuda/naive 1024
+  said 'shipped PTX'
+  try 1 "own file without NVRTC" "$MMTUTOR" run tests/fixtures/wrong/cuda/last_k_dropped.cu --device cuda:0
+  said 'pip install'
+  unset MMTUTOR_NVRTC
+}
+part_wrong() {
+  for f in tests/fixtures/wrong/cuda/*.cu; do
+    case $f in
+      *endless*) continue ;;
+    esac
+    try 1 "wrong $(basename "$f")" "$MMTUTOR" run "$f" -M 100 -N 90 -K 80 --device cuda:0 --seconds 0.2
+  done
+  LIMIT=6 try any "endless, stopped by SIGINT after 3 s" timeout -s INT 3 "$MMTUTOR" run \
+    tests/fixtures/wrong/cuda/endless.cu -M 100 -N 90 -K 80 --device cuda:0
+  try 0 "right after the wrong ones" "$MMTUTOR" run cuda/tiled -M 256 -N 256 -K 256 --seconds 0.1
+}
+part_tools() {
+  command -v compute-sanitizer >/dev/null || return
+  for tool in memcheck racecheck; do
+    try any "$tool" compute-sanitizer --tool $tool --target-processes all "$MMTUTOR" run cuda/tiled \
+      -M 100 -N 90 -K 80 --seconds 0.05 --no-reference
+    grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY\|Error' "$scratch/out" "$scratch/err" >>"$OUT/summary.txt"
+  done
+}
+
+: >"$OUT/summary.txt"
+for p in $PARTS; do
+  start=$(now)
+  "part_$p"
+  echo "part $p: $(awk "BEGIN{printf \"%.1f\", $(now) - $start}") s" | tee -a "$OUT/summary.txt"
+done
+
+command -v python3 >/dev/null && python3 - "$runs" >>"$OUT/summary.txt" <<'PY'
+import json, sys
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    ref, p = r.get("reference", {}), r.get("params", {})
+    spread = (r["p90_ms"] - r["p10_ms"]) / r["median_ms"] * 100 if r.get("median_ms") else float("nan")
+    print("%-18s %-6s %7d %6d %6d %s err %.1e <= %.1e  %11.4f ms  spread %4.1f %%  %9.1f GFLOP/s %7.1f GB/s"
+          "  ref %9.1f x %.3f  in %.2f ms  %s MHz %s W  %s" % (
+          r["kernel"], " ".join("%s=%g" % kv for kv in p.items()), r["M"], r["N"], r["K"],
+          "ok" if r["verify"]["ok"] else "WRONG", r["verify"]["max_error"], r["verify"]["bound"],
+          r.get("median_ms", float("nan")), spread, r.get("gflops", float("nan")), r.get("gbs", float("nan")),
+          ref.get("gflops", float("nan")), ref.get("ratio", float("nan")),
+          r.get("transfer_ms", {}).get("in", float("nan")), r.get("clock_mhz", "-"), r.get("power_w", "-"),
+          "; ".join(r.get("warnings", []))))
+PY
+if [ -s "$odd" ]; then
+  { echo "NOT AS EXPECTED:"; cat "$odd"; } >>"$OUT/summary.txt"
+else
+  echo "everything as expected" >>"$OUT/summary.txt"
+fi
+cat "$OUT/summary.txt"
+[ ! -s "$odd" ]

@@ -1,0 +1,17 @@
+#!/bin/sh
+# pack.sh PROGRAM [DIR]: puts the program and the small libraries it needs into DIR (build/gpu), for a GPU
+# machine that does not have them. The C library stays the other machine's.
+set -e
+cd "$(dirname "$0")/../.."
+program=$1 dir=${2:-build/gpu}
+rm -rf "$dir"
+mkdir -p "$dir/lib"
+cp "$program" "$dir/mmtutor"
+strip -g "$dir/mmtutor" 2>/dev/null || true
+ldd "$program" | awk '/=> \// {print $1, $3}' | while read -r name path; do
+  case $name in
+    libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | ld-linux*) ;;
+    *) cp -L "$path" "$dir/lib/$name" ;;
+  esac
+done
+du -sh "$dir"
