@@ -125,7 +125,7 @@ void course_free(struct course *c) {
 
 const struct course_entry *course_find(const struct course *c, const char *id) {
   for (int i = 0; i < COURSE_LESSONS; i++) {
-    char number[4];
+    char number[16];
     snprintf(number, sizeof number, "%d", i + 1);
     const struct course_entry *e = &c->entry[i];
     if (strcmp(e->id, id) == 0 || strcmp(e->dir, id) == 0 || strcmp(number, id) == 0)
