@@ -67,7 +67,7 @@ static bool multiple_split(const char *text, char **what, double *of, struct ker
 }
 
 static const char *reason(double limit) {
-  if (limit == 2147483647)
+  if (limit > 2147483000 && limit <= 2147483647)
     return " (it indexes with int)";
   if (limit == 65535)
     return " (CUDA's limit for a grid in y and z)";

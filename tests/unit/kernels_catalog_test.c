@@ -70,7 +70,7 @@ static void check_cover(const struct kernel *k, const struct kernel_size *size) 
   kernel_elements(k, size, &a, &b, &c);
   double threads =
       (double)(g.grid[0] * g.grid[1] * g.grid[2] * g.block[0] * g.block[1]) * (double)g.block[2];
-  double each = k->op == OP_COPY || k->op == OP_ADD ? 4 : 1; // elements a thread
+  double each = k->op == OP_COPY ? 8 : k->op == OP_ADD ? 4 : 1; // elements a thread
   if (!(threads * each >= c))
     fail_msg("%s: %g threads for %g elements", k->id, threads, c);
   if (k->op == OP_GEMM) { // also by side; uncoalesced has rows along x

@@ -4,7 +4,6 @@
  "op": "add",
  "dtype": {"A": "f32", "B": "f32", "C": "f32", "acc": "f32"},
  "layout": {"A": "row", "B": "row", "C": "row"},
- "requires": ["ceil(M*N/1024)<=2147483647"],
  "cc": {"min": "7.5", "max": null, "suffix": ""},
  "launches": [{"entry": "add", "grid": ["ceil(M*N/1024)", 1, 1], "block": [256, 1, 1],
                "smem": "0", "args": ["A", "B", "C", "M", "N"]}],

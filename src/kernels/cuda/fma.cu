@@ -4,7 +4,6 @@
  "op": "fma",
  "dtype": {"C": "f32", "acc": "f32"},
  "layout": {"C": "row"},
- "requires": ["ceil(M/256)<=2147483647"],
  "cc": {"min": "7.5", "max": null, "suffix": ""},
  "launches": [{"entry": "fma_loop", "grid": ["ceil(M/256)", 1, 1], "block": [256, 1, 1],
                "smem": "0", "args": ["C", "M", "N", "alpha", "beta"]}],

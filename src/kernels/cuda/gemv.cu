@@ -4,7 +4,7 @@
  "op": "gemv",
  "dtype": {"A": "f32", "B": "f32", "C": "f32", "acc": "f32"},
  "layout": {"A": "row", "B": "row", "C": "row"},
- "requires": ["ceil(M/8)<=2147483647", "K<=2147483520"],
+ "requires": ["K<=2147483520"],
  "cc": {"min": "7.5", "max": null, "suffix": ""},
  "launches": [{"entry": "gemv", "grid": ["ceil(M/8)", 1, 1], "block": [32, 8, 1],
                "smem": "0", "args": ["A", "B", "C", "M", "K"]}],
