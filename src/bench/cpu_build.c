@@ -96,7 +96,8 @@ static const char *const level_flags[ISA_COUNT][3] = {
 static void command(char *argv[ARGS_MAX], char **words, const char *compiler,
                     const struct kernel *k, enum catalog_isa isa, const struct workshop *w) {
   static char shared[] = "-shared", pic[] = "-fPIC", o3[] = "-O3", std[] = "-std=gnu11";
-  static char out[] = "-o", include[] = "-I", define[] = "-D", math[] = "-lm", thread[] = "-pthread";
+  static char out[] = "-o", include[] = "-I", define[] = "-D", math[] = "-lm",
+              thread[] = "-pthread";
   int n = 0;
   *words = alloc_str(compiler);
   for (char *save, *t = strtok_r(*words, " ", &save); t && n < 8; t = strtok_r(NULL, " ", &save))
@@ -180,7 +181,8 @@ static bool compile(const struct workshop *w, const struct kernel *k, enum catal
     free(words);
   }
   if (status < 0)
-    return fail(fault, "The kernel cannot be compiled.", "No C compiler was found (cc, gcc, clang).",
+    return fail(fault, "The kernel cannot be compiled.",
+                "No C compiler was found (cc, gcc, clang).",
                 "Install gcc, or set CC to a compiler.");
   out->log = read_log(w);
   if (status == 0)

@@ -1,4 +1,5 @@
-/* Compiles a CPU rung that is not part of the program (a learner's file, a variant) and loads it. */
+/* Compiles a CPU rung that is not part of the program (a learner's file, a variant) and loads it.
+ */
 #ifndef MM_BENCH_CPU_BUILD_H
 #define MM_BENCH_CPU_BUILD_H
 

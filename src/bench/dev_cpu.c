@@ -183,7 +183,8 @@ static bool workspace_bytes(const struct device_job *job, double *bytes, struct 
   struct kernel_scope scope = {job->kernel, &job->size, NAN, NAN};
   struct err err = {""};
   *bytes = 0;
-  if (!job->kernel->workspace || expr_eval(job->kernel->workspace, kernel_lookup, &scope, bytes, &err))
+  if (!job->kernel->workspace ||
+      expr_eval(job->kernel->workspace, kernel_lookup, &scope, bytes, &err))
     return true;
   return fail(f, "kernel", "The kernel's workspace is not known.", err.text,
               "Correct its front matter.");
@@ -259,7 +260,8 @@ void device_cpu_glance(struct device_info *info) {
 
 static device *cpu_open(int index, struct device_fault *fault) {
   if (index != 0) {
-    fail(fault, "no_device", "There is one CPU device only.", "Its id is cpu.", "Use --device cpu.");
+    fail(fault, "no_device", "There is one CPU device only.", "Its id is cpu.",
+         "Use --device cpu.");
     return NULL;
   }
   device *d = alloc_zero(1, sizeof *d);

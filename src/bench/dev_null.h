@@ -1,4 +1,5 @@
-/* A device for tests: it computes C by plain loops, and its times, faults and mistakes are scripted. */
+/* A device for tests: it computes C by plain loops, and its times, faults and mistakes are
+ * scripted. */
 #ifndef MM_BENCH_DEV_NULL_H
 #define MM_BENCH_DEV_NULL_H
 

@@ -12,8 +12,8 @@ enum exact_form {
   EXACT_CONSTANT /* the same number everywhere: what the FMA probe leaves with alpha 1, beta 0 */
 };
 
-/* A matrix that exists only as a stream of rand_at: element (r, c) is value r*cols + c, or c*rows + r
- * where it is stored by columns; `ones` is a matrix of 1. */
+/* A matrix that exists only as a stream of rand_at: element (r, c) is value r*cols + c, or c*rows +
+ * r where it is stored by columns; `ones` is a matrix of 1. */
 struct exact_matrix {
   uint64_t stream;
   int64_t rows, cols;

@@ -207,7 +207,8 @@ double host_cache_bytes(void) {
 
 /* ---- clock */
 
-/* 64 adds that each wait for the last, in a straight line: a loop's jump may cost more than an add. */
+/* 64 adds that each wait for the last, in a straight line: a loop's jump may cost more than an add.
+ */
 #if defined(__x86_64__)
 #define CHAIN_64(x, y)                                                                             \
   __asm__ volatile(".rept 64\n\tadd %1, %0\n\t.endr" : "+r"(x) : "r"(y) : "cc")

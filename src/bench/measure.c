@@ -193,7 +193,8 @@ static void prefix_note(struct result_verify *v, const char *prefix) {
   free(note);
 }
 
-/* Checks the small odd shape unless that was done. False with the fault; *right says whether C was. */
+/* Checks the small odd shape unless that was done. False with the fault; *right says whether C was.
+ */
 static bool check_odd_size(struct run *m, bool *told, bool *right) {
   char key[65], prefix[64];
   struct device_job job = *m->job;
@@ -312,8 +313,8 @@ static bool sample_reference(struct run *m, double *spent, double *sum) {
   return true;
 }
 
-/* One sample, or A B B A. In the last round C is poisoned before the last A, so that what is verified
- * afterwards was written by the last sample and by nothing else. */
+/* One sample, or A B B A. In the last round C is poisoned before the last A, so that what is
+ * verified afterwards was written by the last sample and by nothing else. */
 static bool sample_round(struct run *m, bool last, double *spent) {
   double a = 0, b = 0;
   if (m->reference && (!sample_kernel(m, spent, &a) || !sample_reference(m, spent, &b) ||

@@ -12,6 +12,7 @@
 enum { COPY_COLS = 4096, PROBES = 2 };
 #define GPU_ARRAY 1073741824.0
 #define CPU_ARRAY_MIN 67108864.0
+#define LONG_ARRAY 536870912.0 /* a copy of more takes so long that one probe must do */
 #define CACHES 4.0
 
 struct probe {
@@ -33,7 +34,7 @@ static bool fail(struct device_fault *f, const char *what, const char *why, cons
 
 /* ---- probing */
 
-/* Bytes of one array of the copy: beyond the caches, within the memory. *capped: it is not beyond. */
+/* Bytes of one array of the copy: beyond the caches, within the memory; *capped if not beyond. */
 static double copy_bytes(const struct device_ops *ops, const struct device_info *info,
                          bool *capped) {
   bool cuda = ops == &device_cuda;
@@ -59,11 +60,11 @@ static bool probe_once(const struct probe *p, int64_t M, int64_t N, struct resul
   return false;
 }
 
-/* The best of the probes at these sizes. */
-static bool probe_best(const struct probe *p, int64_t size[PROBES][2], bool compute,
+/* The best of n probes at these sizes. */
+static bool probe_best(const struct probe *p, int64_t (*size)[2], int n, bool compute,
                        struct roof *roof) {
   roof->value = roof->spread = NAN;
-  for (int i = 0; i < PROBES; i++) {
+  for (int i = 0; i < n; i++) {
     struct result r;
     if (!probe_once(p, size[i][0], size[i][1], &r))
       return false;
@@ -91,11 +92,12 @@ static void name_roof(struct roof *roof, const char *name, const char *label, co
 
 static bool probe_copy(const struct probe *p, struct roofs *out) {
   bool capped;
-  double rows = copy_bytes(p->ops, &out->device, &capped) / (4.0 * COPY_COLS);
+  double bytes = copy_bytes(p->ops, &out->device, &capped), rows = bytes / (4.0 * COPY_COLS);
+  int probes = bytes > LONG_ARRAY ? 1 : PROBES;
   int64_t m = rows >= 2 ? (int64_t)rows : 2;
   int64_t size[PROBES][2] = {{m, COPY_COLS}, {m / 2 + m / 4, COPY_COLS}};
   struct roof *roof = &out->roof[out->n];
-  if (!probe_best(p, size, false, roof))
+  if (!probe_best(p, size, probes, false, roof))
     return false;
   p->ops->describe(p->d, &out->device);
   name_roof(roof, "dram", capped ? "copy, partly in cache" : "DRAM copy", "B/s", &out->device,
@@ -112,7 +114,7 @@ static bool probe_fma(const struct probe *p, struct roofs *out) {
   int64_t wide[PROBES][2] = {{threads, 16384}, {4 * threads, 8192}};
   int64_t narrow[PROBES][2] = {{1, 100000}, {16, 10000}};
   struct roof *roof = &out->roof[out->n];
-  if (!probe_best(p, cuda ? wide : narrow, true, roof))
+  if (!probe_best(p, cuda ? wide : narrow, PROBES, true, roof))
     return false;
   p->ops->describe(p->d, &out->device);
   name_roof(roof, "fma", "FP32 FMA", "FLOP/s", &out->device, out->device.peak_fp32);

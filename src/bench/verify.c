@@ -13,8 +13,8 @@
 #define ALL_BELOW 2147483648.0 /* FMAs up to which every element is compared */
 enum { BLOCK_ELEMENTS = 1 << 24, ROWS_MIN = 3, ROWS_MAX = 64, STRETCH = 4096 };
 
-/* Standard deviations that count as rounding in the projection: by Hoeffding a right C exceeds seven
- * with a chance of 5e-11 a row, whatever its errors are, because the signs are random. */
+/* Standard deviations that count as rounding in the projection: by Hoeffding a right C exceeds
+ * seven with a chance of 5e-11 a row, whatever its errors are, because the signs are random. */
 #define SIGMAS 7.0
 
 struct verify {

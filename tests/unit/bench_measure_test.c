@@ -110,8 +110,8 @@ static void test_plain_run(void **state) {
   assert_int_equal(result.nwarnings, 0);
 }
 
-/* Small shape; real shape; warm-up until three windows of 50 ms agree; samples; poison before the last
- * one; verification of what it wrote. */
+/* Small shape; real shape; warm-up until three windows of 50 ms agree; samples; poison before the
+ * last one; verification of what it wrote. */
 static void test_order(void **state) {
   (void)state;
   assert_true(run());
@@ -125,7 +125,7 @@ static void test_order_with_reference(void **state) {
   script.nreference = 1;
   job.reference = true;
   assert_true(run());
-  /* Eight samples: the seventh needs its round. The reference is launched twice to know its time. */
+  /* Eight samples: the seventh needs its round. Two launches tell the reference's time. */
   assert_string_equal(dev_null_trace(),
                       "PNAD" "PNAD" "AAAAAAAAA" "BB" "ABBA" "ABBA" "ABBA" "ABBNA" "D");
   assert_int_equal(result.nsamples, 8);
