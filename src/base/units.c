@@ -333,7 +333,8 @@ static double settle(double value) {
 
 static bool is_hex(const char *s) {
   for (const char *x = strpbrk(s, "xX"); x; x = strpbrk(x + 1, "xX"))
-    if (x > s && x[-1] == '0' && (x - 1 == s || !is_digit(x[-2])) && x[1] && x[1] != ' ')
+    if (x > s && x[-1] == '0' && (x - 1 == s || (!is_digit(x[-2]) && x[-2] != '.')) && x[1] &&
+        x[1] != ' ')
       return true;
   return false;
 }

@@ -367,7 +367,10 @@ static bool may_not_start(int cp) {
 
 static bool may_not_end(int cp) { return is_one_of(cp, "([{（［｛《〈「『【〔〖“‘«"); }
 
-static bool is_space(int cp) { return cp == ' ' || cp == '\t' || cp == 0x3000; }
+/* A space under a combining mark is a letter and no space, hence the length. */
+static bool is_space(int cp, size_t len) {
+  return ((cp == ' ' || cp == '\t') && len == 1) || (cp == 0x3000 && len == 3);
+}
 
 static void emit(struct wrap *w, size_t end, int width) {
   if (w->n == w->cap) {
@@ -412,7 +415,7 @@ static void note_places(struct wrap *w, size_t at, int cp, int width) {
 }
 
 static void add_cluster(struct wrap *w, size_t at, size_t len, int cp, int width) {
-  if (is_space(cp)) {
+  if (is_space(cp, len)) {
     w->width += width;
     return;
   }
@@ -422,6 +425,8 @@ static void add_cluster(struct wrap *w, size_t at, size_t len, int cp, int width
       break_at(w, w->natural);
     else if (w->emergency.set)
       break_at(w, w->emergency);
+    else if (w->end > w->start) /* the better places lie before this line */
+      break_at(w, (struct place){true, true, w->end, at, w->end_width, w->width});
     else if (w->start < at)
       open_line(w, at); /* an indentation wider than the line */
     else

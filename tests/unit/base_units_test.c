@@ -64,6 +64,8 @@ static void test_numbers(void **state) {
   check("9007199254740991", 9007199254740991.0, UNIT_NONE);
   check("6 ÷ 3 · 2", 4, UNIT_NONE);
   check("2.5x", 2.5, UNIT_NONE);
+  check("2.0x10^11", 2e11, UNIT_NONE);
+  check("10x10", 100, UNIT_NONE);
   check("64Ki", 65536, UNIT_NONE);
   check("1.5 k", 1500, UNIT_NONE);
 }
