@@ -1,0 +1,171 @@
+#include "app/plain_run.h"
+
+#include "app/session.h"
+#include "base/alloc.h"
+#include "base/units.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the worker said of one request. */
+struct heard {
+  bool cuda, has_result;
+  struct result result;
+  char what[1400];
+};
+
+static void hear(void *ctx, const struct client_event *ev) {
+  struct heard *h = ctx;
+  if (ev->kind == CLIENT_HELLO) {
+    for (int i = 0; i < ev->ndevices; i++)
+      h->cuda = h->cuda || strncmp(ev->devices[i].id, "cuda:", 5) == 0;
+  } else if (ev->kind == CLIENT_RESULT && !h->has_result) {
+    result_copy(&h->result, ev->result);
+    h->has_result = true;
+  } else if (ev->kind == CLIENT_ERROR || ev->kind == CLIENT_GONE) {
+    snprintf(h->what, sizeof h->what, "%s%s%s%s%s", ev->fault.what, *ev->fault.why ? " " : "",
+             ev->fault.why, *ev->fault.next ? " " : "", ev->fault.next);
+  }
+}
+
+static void print(const struct plain_run *r) {
+  paper_print(r->text->paper, stdout);
+  fflush(stdout);
+}
+
+static void say(const struct plain_run *r, enum saying s, const char *a, const char *b,
+                const char *c) {
+  step_text_say(r->text, s, a, b, c);
+}
+
+static void say_result(const struct plain_run *r, const char *name, const struct result *res) {
+  char *speed = isfinite(res->gflops) && res->gflops > 0
+                    ? units_format(res->gflops * 1e9, "FLOP/s", 3)
+                    : units_format(res->gbs * 1e9, "B/s", 3);
+  char *time = units_format(res->median_ms / 1e3, "s", 3);
+  say(r, SAY_RAN, name, speed, time);
+  if (res->roof.name[0] && isfinite(res->roof.share)) {
+    char *share = units_format(res->roof.share * 100, "%", 2);
+    say(r, SAY_RAN_ROOF, share, res->roof.name, NULL);
+    free(share);
+  }
+  for (int i = 0; i < res->nwarnings; i++)
+    paper_text(r->text->paper, 0, "", res->warnings[i]);
+  free(speed);
+  free(time);
+}
+
+/* Tells how a request ended; true if there is a verified result. */
+static bool say_end(const struct plain_run *r, const char *name, enum client_kind end,
+                    const struct heard *h) {
+  if (end == CLIENT_CANCELLED)
+    say(r, SAY_CANCELLED, NULL, NULL, NULL);
+  else if (end != CLIENT_RESULT || !h->has_result)
+    say(r, SAY_RUN_FAILED, h->what, NULL, NULL);
+  else if (!h->result.verify.ok)
+    say(r, SAY_RUN_WRONG, h->result.verify.note, NULL, NULL);
+  else {
+    say_result(r, name, &h->result);
+    return true;
+  }
+  return false;
+}
+
+static bool one(const struct plain_run *r, const struct exp_run *run, const char *where,
+                double at) {
+  struct kernel_size size;
+  struct err err = {""};
+  struct values *v = r->text->values;
+  if (!values_run_size(v, r->experiment, run, at, &size, &err)) {
+    say(r, SAY_RUN_FAILED, err.text, NULL, NULL);
+    return false;
+  }
+  const struct kernel *k = catalog_find(v->kernels, run->kernel);
+  char *numbers = step_text_size(k, &size), *name = alloc_printf("%s, %s", k->id, numbers);
+  struct client_run request = {.device = where,
+                               .kernel = k->id,
+                               .size = size,
+                               .params_of = k,
+                               .seconds = 1,
+                               .reference = strstr(r->experiment->quantity, ".ratio") != NULL,
+                               .isa = "auto",
+                               .seed = 1,
+                               .prediction = NAN};
+  struct heard *h = alloc_zero(1, sizeof *h);
+  say(r, SAY_RUNNING, name, NULL, NULL);
+  print(r);
+  int id = client_run(r->client, &request, &err);
+  enum client_kind end = id ? session_wait(r->client, id, hear, h) : CLIENT_ERROR;
+  if (!id)
+    snprintf(h->what, sizeof h->what, "%s", err.text);
+  bool ok = say_end(r, name, end, h);
+  if (ok)
+    values_keep(v, r->experiment->id, run->as, &h->result);
+  if (h->has_result)
+    result_done(&h->result);
+  print(r);
+  free(h);
+  free(name);
+  free(numbers);
+  return ok;
+}
+
+/* The prediction against what was measured, and the band that was expected. */
+static void conclude(const struct plain_run *r, int place) {
+  const struct experiment *e = r->experiment;
+  struct values *v = r->text->values;
+  double got, low, high, yes;
+  if (!values_of_runs(v, e->id, e->quantity, &got))
+    return;
+  char *value = units_format(got, "", 3);
+  char *measured = alloc_printf("%s%s%s", value, *e->unit ? " " : "", e->unit);
+  say(r, SAY_MEASURED, measured, NULL, NULL);
+  if (isfinite(r->prediction) && r->prediction != 0) {
+    char *was = units_format(r->prediction, "", 3);
+    char *factor = units_format(got / r->prediction, "", 3);
+    char *times = alloc_printf("%sx", factor);
+    say(r, SAY_AGAINST, was, times, NULL);
+    free(was);
+    free(factor);
+    free(times);
+  }
+  if (e->band_low[place] && values_of_runs(v, e->id, e->band_low[place], &low) &&
+      values_of_runs(v, e->id, e->band_high[place], &high)) {
+    char *a = units_format(low, "", 3), *b = units_format(high, "", 3);
+    say(r, got >= low && got <= high ? SAY_IN_BAND : SAY_OUT_OF_BAND, a, b, NULL);
+    free(a);
+    free(b);
+  }
+  for (int i = 0; i < e->nnot_visible; i++)
+    if (values_of_runs(v, e->id, e->not_visible[i].cond, &yes) && yes != 0) {
+      step_text_section(r->text, e->not_visible[i].step);
+      break;
+    }
+  free(value);
+  free(measured);
+}
+
+static int choose_place(const struct plain_run *r) {
+  const struct experiment *e = r->experiment;
+  struct heard h = {0};
+  struct err err = {""};
+  int id = client_hello(r->client, &err);
+  if (id)
+    session_wait(r->client, id, hear, &h);
+  return e->side[EXP_CUDA].nruns && (h.cuda || !e->side[EXP_CPU].nruns) ? EXP_CUDA : EXP_CPU;
+}
+
+bool plain_run(const struct plain_run *r) {
+  const struct experiment *e = r->experiment;
+  int place = choose_place(r);
+  const struct exp_side *side = &e->side[place];
+  const char *where = place == EXP_CUDA ? "cuda:0" : "cpu";
+  for (int s = 0; s < (e->sweep_var ? e->nsweep : 1); s++)
+    for (int i = 0; i < side->nruns; i++)
+      if (session_stopped() || !one(r, &side->runs[i], where, e->sweep_var ? e->sweep[s] : NAN))
+        return false;
+  if (!e->sweep_var)
+    conclude(r, place);
+  return true;
+}
