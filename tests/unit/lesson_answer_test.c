@@ -172,7 +172,11 @@ static void test_table(void **state) {
 static void test_percent_and_bytes(void **state) {
   (void)state;
   struct answer_draw d;
-  char say[400];
+  char say[400], text[32];
+  at(&d, "fix.batch", 1, 0, 0); /* a plain number may be given in percent */
+  snprintf(text, sizeof text, "%.0f %%", d.key * 100);
+  assert_int_equal(grade(&d, text, NULL, NULL), ANSWER_RIGHT);
+  answer_done(&d);
   at(&d, "fix.occ", 1, 2, 2); /* 256 threads, 96 registers, 33 KiB: 2 blocks, 25 % */
   assert_true(d.key == 25);
   assert_int_equal(grade(&d, "25", NULL, NULL), ANSWER_RIGHT);

@@ -16,7 +16,7 @@
 
 static bool lookup(void *ctx, const char *name, double *value) {
   (void)ctx;
-  if (strcmp(name, "n") != 0 && strcmp(name, "here.x") != 0)
+  if (strcmp(name, "n") != 0 && strcmp(name, "here.x") != 0 && strcmp(name, "here.only") != 0)
     return false;
   *value = strcmp(name, "n") == 0 ? 4096 : 10;
   return true;
@@ -88,6 +88,7 @@ static void test_sources(void **state) {
   check("{{n*roof.dram/n | B/s}}", "P0 R[4.25 TB/s (H200)]\n");
   check("{{here.x}}", "P0 N[10]\n");
   check("{{here.x*roof.dram/roof.dram}}", "P0 R[20 (H200)]\n"); /* never two machines in one value */
+  check("{{here.only*roof.dram}}", "P0 N[-]\n");
   check("{{nobody}}", "P0 N[-]\n");
   check("{{n/0}}", "P0 N[-]\n");
   struct prose *p = prose_render("{{2*n^3}} {{roof.dram}}", &source);
