@@ -21,11 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Written elsewhere at the same time; until they are here the program says so. */
-int read_main(int argc, char **argv) __attribute__((weak));
+/* Until the live pane is here the program says so. */
 int frame_main(int argc, char **argv) __attribute__((weak));
-int check_main(int argc, char **argv) __attribute__((weak));
-int plain_main(int argc, char **argv) __attribute__((weak));
 int term_run(const struct term_options *o) __attribute__((weak));
 
 /* Options before the command. */
@@ -63,9 +60,9 @@ static int print_help(void) {
   for (int i = 0; i < COMMANDS; i++)
     printf("  mmtutor %-12s %s\n", commands[i].use, commands[i].help);
   puts("\n"
-       "  --lang en|zh|auto    language            --plain      lines of text, no screen\n"
-       "  --theme NAME         dark, light, contrast, mono      --ascii   ASCII only\n"
-       "  --color auto|always|never, --no-color    colours      --a11y    cursor on focus\n"
+       "  --lang en|zh|auto    language                   --plain    text, no screen\n"
+       "  --theme NAME         dark light contrast mono   --ascii    ASCII only\n"
+       "  --color auto|always|never, or --no-color        --a11y     cursor on the focus\n"
        "  --worker COMMAND     measure elsewhere: \"ssh gpubox mmtutor worker\"\n"
        "  -h, --help           this text; `mmtutor COMMAND --help` has more\n"
        "  -V, --version        the version and what is built in\n"
@@ -114,12 +111,16 @@ static int start_plain(const struct globals *g, const char *view) {
   }
   if (g->ascii)
     argv[n++] = "--ascii";
+  if (g->worker) {
+    argv[n++] = "--worker";
+    argv[n++] = g->worker;
+  }
   if (view)
     argv[n++] = view;
   char *copies[8] = {0};
   for (int i = 0; i < n; i++)
     copies[i] = alloc_str(argv[i]);
-  int code = plain_main ? plain_main(n, copies) : usage("not built yet:", "plain");
+  int code = plain_main(n, copies);
   for (int i = 0; i < n; i++)
     free(copies[i]);
   return code;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -195,7 +196,8 @@ static void look_state(struct doctor *d) {
       n--;
     up[n] = '\0';
   }
-  bool ok = access(up, W_OK) == 0;
+  struct stat st;
+  bool ok = stat(up, &st) == 0 && S_ISDIR(st.st_mode) && access(up, W_OK) == 0;
   add(d, "state", ok ? HERE : ABSENT,
       ok ? alloc_str(path) : alloc_printf("%s cannot be written, so progress is not saved", up),
       ok ? "" : "Make it writable, or set XDG_STATE_HOME to a directory of yours.");

@@ -82,8 +82,31 @@ static void on_event(void *ctx, const struct client_event *ev) {
     fprintf(stderr, "%s\n", ev->text);
 }
 
+/* docs/contracts.md 5: bandwidths and compute roofs apart, in GB/s and GFLOP/s. */
+static cJSON *as_json(const struct roofs *r) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON_AddNumberToObject(o, "schema", 1);
+  cJSON_AddItemToObject(o, "device", result_device_to_json(&r->device, true));
+  cJSON_AddStringToObject(o, "date", r->date);
+  cJSON *bandwidth = cJSON_AddArrayToObject(o, "bandwidth");
+  cJSON *compute = cJSON_AddArrayToObject(o, "compute");
+  cJSON_AddArrayToObject(o, "points");
+  for (int i = 0; i < r->n; i++) {
+    const struct roof *f = &r->roof[i];
+    bool flops = strcmp(f->unit, "FLOP/s") == 0;
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, flops ? "unit" : "level", f->name);
+    cJSON_AddStringToObject(one, "label", f->label);
+    json_put_num(one, flops ? "gflops" : "gbs", f->value / 1e9);
+    json_put_num(one, "spread", f->spread);
+    json_put_num(one, "theoretical", f->theoretical / 1e9);
+    cJSON_AddItemToArray(flops ? compute : bandwidth, one);
+  }
+  return o;
+}
+
 static void print_json(const struct roofs *r) {
-  cJSON *o = roofs_to_json(r);
+  cJSON *o = as_json(r);
   char *text = json_print(o);
   puts(text);
   free(text);
@@ -92,17 +115,17 @@ static void print_json(const struct roofs *r) {
 
 static void print_table(const struct roofs *r) {
   printf("%s (%s), %s\n", r->device.name[0] ? r->device.name : r->device.id, r->device.id, r->date);
-  printf("%-14s %16s %8s %16s %9s\n", "roof", "measured", "spread", "theoretical", "share");
+  printf("%-22s %14s %8s %14s %9s\n", "roof", "measured", "spread", "theoretical", "share");
   for (int i = 0; i < r->n; i++) {
     const struct roof *f = &r->roof[i];
     char *value = units_format(f->value, f->unit, 3);
     char *theory = units_format(f->theoretical, f->unit, 3);
-    printf("%-14s %16s", f->label, value);
+    printf("%-22s %14s", f->label, value);
     if (isnan(f->spread))
       printf(" %8s", "-");
     else
       printf(" %6.1f %%", f->spread * 100);
-    printf(" %16s", theory);
+    printf(" %14s", theory);
     if (isnan(f->theoretical))
       printf(" %9s\n", "-");
     else

@@ -19,7 +19,7 @@ static const char help[] =
     "  --param T=16         a parameter of the kernel; may be repeated\n"
     "  --sweep VAR=VALUES   one run a value: n=256:8192:x2  n=256:1024:+256  T=8,16,32\n"
     "                       (n sets M, N and K)\n"
-    "  --device D           cuda:0, cuda:1, ..., cpu, null; default: the kernel's own kind\n"
+    "  --device D           cuda:0, cuda:1, cpu or null; default: its own kind\n"
     "  --seconds S          time for samples (2); at least 7 samples are taken\n"
     "  --warmup S           warm-up at most (1)\n"
     "  --cold               buffers rotate so that caches do not help\n"
@@ -160,6 +160,8 @@ static int run_point(client *c, const struct run_args *a, const struct run_plan 
     code = show(a, plan, &w, point);
     *go_on = true;
   } else {
+    if (w.log && w.log[0])
+      w.fault.why[0] = '\0'; /* the compiler's own words follow whole */
     options_fault("run", 1, &w.fault);
     if (w.log && w.log[0])
       fprintf(stderr, "%s\n", w.log);
