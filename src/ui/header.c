@@ -175,7 +175,7 @@ void header_bar(ui *u, canvas *cv, unsigned contexts) {
   for (size_t i = 0; i < n; i++) {
     if (keep < n && i + 2 >= keep && i + 2 < n)
       continue;
-    x += canvas_text(cv, x, y, ROLE_KEY, 0, shown[i]->shown) + 1;
-    x += canvas_text(cv, x, y, ROLE_DIM, 0, shown[i]->text[u->lang]) + 2;
+    x += canvas_essential(cv, x, y, ROLE_KEY, 0, shown[i]->shown) + 1;
+    x += canvas_essential(cv, x, y, ROLE_DIM, 0, shown[i]->text[u->lang]) + 2;
   }
 }

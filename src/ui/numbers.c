@@ -70,7 +70,9 @@ char *numbers_origin(const ui *u, const char *formula, bool far) {
   if (far && u->recorded)
     return words_fill(u->lang, "ask.recorded", recorded_card(u->recorded),
                       recorded_date(u->recorded), NULL);
-  const char *id = "ask.formula";
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  bool bare = *formula && strspn(formula, letters) == strlen(formula);
+  const char *id = bare ? "ask.size" : "ask.formula";
   if (strstr(formula, "run.") || strstr(formula, "roof."))
     id = "ask.here";
   else if (strstr(formula, "device."))

@@ -41,3 +41,10 @@ void figure_draw(ui *u, canvas *cv, struct rect r, const struct step *s) {
   canvas_fit(cv, r.x, r.y, r.w, ROLE_DIM, 0, text);
   free(text);
 }
+
+bool figure_seen(canvas *cv, struct rect at) {
+  struct rect all = {0, 0, canvas_cols(cv), canvas_rows(cv)}, seen = canvas_clip(cv, all);
+  canvas_clip(cv, seen);
+  return at.y >= seen.y && at.y < seen.y + seen.h && at.x >= seen.x &&
+         at.x + at.w <= seen.x + seen.w;
+}

@@ -12,4 +12,7 @@ int figure_rows(const struct step *s, int cols, int rows);
 /* Draws the step's figure into r. A name that is not known says so in one line. */
 void figure_draw(ui *u, canvas *cv, struct rect r, const struct step *s);
 
+/* Whether all of it lies in the clip: a number that is scrolled out of sight is not asked about. */
+bool figure_seen(canvas *cv, struct rect at);
+
 #endif

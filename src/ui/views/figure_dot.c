@@ -1,8 +1,10 @@
 #include "ui/views/figure_dot.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "ui/numbers.h"
 #include "ui/ui_internal.h"
+#include "ui/views/figure.h"
 #include "ui/words.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +60,11 @@ static void sum(ui *u, canvas *cv, struct rect r, const struct step *s, const ch
     return;
   char *text = units_format(value, "FLOP", 3), *source = numbers_origin(u, formula, far);
   char *filled = expr_filled(formula, numbers_lookup, &n);
-  int x = r.x + canvas_text(cv, r.x, r.y, ROLE_TEXT, 0, words) + 2;
-  int w = canvas_text(cv, x, r.y, ROLE_NUMBER, MARK_BOLD, text);
-  canvas_ask(cv, (struct rect){x, r.y, w, 1}, words, formula, filled, text, source, "");
+  int room = r.w - utf8_width(text) - 2;
+  int x = r.x + canvas_fit(cv, r.x, r.y, room, ROLE_TEXT, 0, words) + 2;
+  struct rect at = {x, r.y, canvas_text(cv, x, r.y, ROLE_NUMBER, MARK_BOLD, text), 1};
+  if (figure_seen(cv, at))
+    canvas_ask(cv, at, words, formula, filled, text, source, "");
   free(text);
   free(source);
   free(filled);

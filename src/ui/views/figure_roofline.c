@@ -5,6 +5,7 @@
 #include "ui/numbers.h"
 #include "ui/plot.h"
 #include "ui/ui_internal.h"
+#include "ui/views/figure.h"
 #include "ui/words.h"
 #include <math.h>
 #include <stdio.h>
@@ -202,12 +203,13 @@ struct legend {
 static void put_value(const struct legend *g, const struct value *v, const char *unit, int right,
                       const char *label, const char *holds) {
   char *text = units_format(v->v, unit, 3);
-  int x = canvas_right(g->cv, right, g->y, v->far ? ROLE_RECORDED : ROLE_NUMBER, 0, text);
-  if (!isnan(v->v)) {
+  int x = right - utf8_width(text);
+  canvas_text(g->cv, x, g->y, v->far ? ROLE_RECORDED : ROLE_NUMBER, 0, text);
+  struct rect at = {x, g->y, right - x, 1};
+  if (!isnan(v->v) && figure_seen(g->cv, at)) {
     char *filled = expr_filled(v->formula, numbers_lookup, g->n);
     char *source = numbers_origin(g->u, v->formula, v->far);
-    canvas_ask(g->cv, (struct rect){x, g->y, right - x, 1}, label, v->formula, filled, text, source,
-               holds);
+    canvas_ask(g->cv, at, label, v->formula, filled, text, source, holds);
     free(filled);
     free(source);
   }

@@ -277,8 +277,9 @@ static void draw_tabs(ui *u, canvas *cv, const struct lesson_layout *at) {
     if (!p.has[i])
       continue;
     bool lit = (int)p.focus == i;
-    x += canvas_text(cv, x, y, lit ? ROLE_KEY : ROLE_DIM, 0, key[i]) + 1;
-    x += canvas_text(cv, x, y, lit ? ROLE_FOCUS : ROLE_DIM, 0, strings_get(u->lang, id[i])) + 3;
+    const char *name = strings_get(u->lang, id[i]);
+    x += canvas_essential(cv, x, y, lit ? ROLE_KEY : ROLE_DIM, 0, key[i]) + 1;
+    x += canvas_essential(cv, x, y, lit ? ROLE_FOCUS : ROLE_DIM, 0, name) + 3;
   }
   char text[160];
   const char *title = pane_title(u, p.focus, text, sizeof text, canvas_cols(cv));

@@ -276,8 +276,9 @@ static void put_option(ui *u, page *p, int shown) {
   char marker[16];
   snprintf(marker, sizeof marker, "%s %c ", wrong ? "✗" : right ? "✓" : " ", 'a' + shown);
   char *text = answer_text(&s->draw, &it->options[index].text, u->lang);
-  enum role role = wrong ? ROLE_WRONG : right ? ROLE_DONE : ROLE_KEY;
-  lesson_text_option(u, p, OPTION_INDENT, marker, role, wrong ? ROLE_DIM : ROLE_TEXT, text);
+  bool out = wrong || (s->solved && !right);
+  enum role role = wrong ? ROLE_WRONG : right ? ROLE_DONE : s->solved ? ROLE_DIM : ROLE_KEY;
+  lesson_text_option(u, p, OPTION_INDENT, marker, role, out ? ROLE_DIM : ROLE_TEXT, text);
   free(text);
 }
 
@@ -351,10 +352,15 @@ static void put_solution(ui *u, page *p) {
       put(u, p, 2, answer_text(&s->draw, &s->item->solution, u->lang));
     }
   }
-  if (s->solved && has_text(&s->item->why, u->lang)) {
-    page_gap(p);
-    put(u, p, 0, answer_text(&s->draw, &s->item->why, u->lang));
+  if (!s->solved || !has_text(&s->item->why, u->lang))
+    return;
+  char *why = answer_text(&s->draw, &s->item->why, u->lang);
+  if (s->graded && s->said.say && strcmp(why, s->said.say) == 0) {
+    free(why); /* the verdict was that very sentence */
+    return;
   }
+  page_gap(p);
+  put(u, p, 0, why);
 }
 
 /* What can be done now, in one dim line. */

@@ -27,7 +27,7 @@ static void place(struct lesson_layout *out, enum pane pane, int x, int w, int t
 static void one(int cols, int top, int bottom, const struct lesson_panes *p,
                 struct lesson_layout *out) {
   bool tabs = p->has[PANE_SIM] || p->has[PANE_LIVE];
-  int margin = cols >= 60 ? 2 : cols >= 30 ? 1 : 0;
+  int margin = cols >= 30 ? 1 : 0;
   int body = top;
   if (bottom - top >= TITLE_ROWS) {
     struct rect line = rect_of(margin, top, cols - 2 * margin, 1);
