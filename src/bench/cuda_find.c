@@ -16,7 +16,7 @@ static void load_companions(const char *dir, const char *pattern) {
   snprintf(path, sizeof path, "%s/%s", dir, pattern);
   if (glob(path, 0, NULL, &found) == 0)
     for (size_t i = 0; i < found.gl_pathc; i++)
-      if (!dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_GLOBAL))
+      if (!dlopen(found.gl_pathv[i], RTLD_LAZY | RTLD_GLOBAL))
         log_line("%s: %s", found.gl_pathv[i], dlerror());
   globfree(&found);
 }
@@ -31,7 +31,7 @@ static void *open_in(const struct cuda_find *what, const char *dir, char out[102
     fclose(f);
     if (what->companions[i])
       load_companions(dir, what->companions[i]);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (handle) {
       snprintf(out, 1024, "%s", dir);
       return handle;
@@ -62,7 +62,7 @@ static void directory_of(void *handle, char out[1024]) {
 
 static void *open_by_loader(const struct cuda_find *what, char out[1024]) {
   for (int i = 0; what->sonames[i]; i++) {
-    void *handle = dlopen(what->sonames[i], RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(what->sonames[i], RTLD_LAZY | RTLD_LOCAL);
     if (!handle)
       continue;
     directory_of(handle, out);
@@ -119,7 +119,7 @@ static void *open_named(const struct cuda_find *what, char out[1024], bool *name
     for (int i = 0; what->sonames[i]; i++)
       if (what->companions[i] && !strcmp(slash + 1, what->sonames[i]))
         load_companions(dir, what->companions[i]);
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (handle)
     snprintf(out, 1024, "%s", dir);
   return handle;

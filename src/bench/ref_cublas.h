@@ -21,8 +21,8 @@ bool ref_cublas_needs_library(const struct kernel *k);
 /* "cuBLAS" and "13.0.2 pedantic"; for a copy "cuMemcpyDtoD" and "", and r may be NULL. */
 void ref_cublas_name(const ref_cublas *r, const struct kernel *k, char name[64], char version[64]);
 
-/* The version of the library that is here ("13.0.2"), without a device; false with a sentence.
- * `path` gets its directory. Loads the library (seconds from a cold disk). */
+/* True if cuBLAS can be opened here; `path` gets its directory ("" if not known). False with a
+ * sentence. Needs no device; loads the library (seconds from a cold disk). */
 bool ref_cublas_probe(char path[1024], struct err *why);
 
 /* Starts one run into the second C buffer; does not wait. *rc gets the driver's or 0; false with a

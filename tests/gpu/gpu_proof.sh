@@ -3,8 +3,8 @@
 #   runs.jsonl   every measured run, one JSON object a line
 #   log.txt      every command, its exit code, its time and what it said
 #   summary.txt  the table, and what was not as expected
-# MMTUTOR names the program (default build/gpu/mmtutor, see pack.sh, else ./mmtutor). PARTS picks parts:
-#   machine faults shapes table flat cache ptx wrong tools
+# MMTUTOR names the program (default build/gpu/mmtutor, see pack.sh, else ./mmtutor).
+# PARTS picks parts: machine faults shapes cache table flat ptx wrong tools
 # SIZES and SECONDS_EACH make it shorter.
 cd "$(dirname "$0")/../.." || exit 1
 OUT=${OUT:-build/gpu_proof}
@@ -12,13 +12,16 @@ mkdir -p "$OUT"
 if [ -z "${MMTUTOR:-}" ]; then
   if [ -x build/gpu/mmtutor ]; then MMTUTOR=build/gpu/mmtutor; else MMTUTOR=./mmtutor; fi
 fi
-[ -d build/gpu/lib ] && export LD_LIBRARY_PATH="$PWD/build/gpu/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+if [ "$MMTUTOR" = build/gpu/mmtutor ]; then
+  export LD_LIBRARY_PATH="$PWD/build/gpu/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
 PARTS=${PARTS:-machine faults shapes cache table flat ptx wrong tools}
 SIZES=${SIZES:-512 1024 2048 4096 8192}
 SECONDS_EACH=${SECONDS_EACH:-1}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export XDG_CACHE_HOME="$scratch/cache" XDG_STATE_HOME="$scratch/state" XDG_CONFIG_HOME="$scratch/config"
+export XDG_CACHE_HOME="$scratch/cache" XDG_STATE_HOME="$scratch/state"
+export XDG_CONFIG_HOME="$scratch/config"
 export MMTUTOR_DATA="$PWD"
 runs=$OUT/runs.jsonl log=$OUT/log.txt odd=$scratch/odd
 : >"$runs"
@@ -42,13 +45,15 @@ try() {
   } >>"$log"
   grep '^{"schema"' "$scratch/out" >>"$runs"
   if [ "$want" != any ] && [ "$rc" != "$want" ]; then
-    echo "$label: exit $rc, not $want: $(cat "$scratch/err" "$scratch/out" | head -c 400 | tr '\n' ' ')" >>"$odd"
+    text=$(cat "$scratch/err" "$scratch/out" | head -c 400 | tr '\n' ' ')
+    echo "$label: exit $rc, not $want: $text" >>"$odd"
   fi
 }
 measure() { # WANT kernel arguments...
   w=$1
   shift
-  try "$w" "run $*" "$MMTUTOR" run "$@" --json --seconds "$SECONDS_EACH"
+  try "$w" "run $*" "$MMTUTOR" run "$@" --json --seconds "$SECONDS_EACH" \
+    ${WARMUP:+--warmup "$WARMUP"}
 }
 square() { # kernel n arguments...
   k=$1 n=$2
@@ -61,10 +66,12 @@ said() { # text: the last command must have said it
 
 part_machine() {
   try any nvidia-smi nvidia-smi
-  try any "nvidia-smi -q" nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,power.limit,persistence_mode --format=csv
+  try any "nvidia-smi -q" nvidia-smi --format=csv \
+    --query-gpu=name,driver_version,clocks.max.sm,power.limit,persistence_mode
   try 0 version "$MMTUTOR" --version
   try 0 doctor "$MMTUTOR" doctor
-  try any hello sh -c "{ echo '{\"id\":1,\"req\":\"hello\",\"v\":1}'; sleep 5; } | '$MMTUTOR' worker"
+  try any hello sh -c \
+    "{ echo '{\"id\":1,\"req\":\"hello\",\"v\":1}'; sleep 5; } | '$MMTUTOR' worker"
   said '"cuda:0"'
 }
 part_faults() {
@@ -78,15 +85,17 @@ part_faults() {
   try 0 "right after the faults" "$MMTUTOR" run cuda/naive -M 64 -N 64 -K 64 --seconds 0.1
 }
 part_shapes() {
+  usual=$SECONDS_EACH SECONDS_EACH=0.05 WARMUP=0.05
   for size in "1 1 1" "17 33 65" "1000 1 1000" "1 1000 7" "4097 31 129" "33 4097 1"; do
     set -- $size
     for k in uncoalesced naive tiled; do
-      SECONDS_EACH=0.05 measure 0 "cuda/$k" -M "$1" -N "$2" -K "$3"
+      measure 0 "cuda/$k" -M "$1" -N "$2" -K "$3"
     done
-    SECONDS_EACH=0.05 measure 0 cuda/gemv -M "$1" -K "$3"
-    SECONDS_EACH=0.05 measure 0 cuda/add -M "$1" -N "$2"
-    SECONDS_EACH=0.05 measure 0 cuda/copy -M "$1" -N "$2"
+    measure 0 cuda/gemv -M "$1" -K "$3"
+    measure 0 cuda/add -M "$1" -N "$2"
+    measure 0 cuda/copy -M "$1" -N "$2"
   done
+  SECONDS_EACH=$usual WARMUP=
 }
 part_cache() {
   rm -rf "$XDG_CACHE_HOME"
@@ -117,7 +126,8 @@ part_ptx() {
   said 'shipped PTX'
   square cuda/naive 1024
   said 'shipped PTX'
-  try 1 "own file without NVRTC" "$MMTUTOR" run tests/fixtures/wrong/cuda/last_k_dropped.cu --device cuda:0
+  try 1 "own file without NVRTC" "$MMTUTOR" run tests/fixtures/wrong/cuda/last_k_dropped.cu \
+    --device cuda:0
   said 'pip install'
   unset MMTUTOR_NVRTC
 }
@@ -126,18 +136,22 @@ part_wrong() {
     case $f in
       *endless*) continue ;;
     esac
-    try 1 "wrong $(basename "$f")" "$MMTUTOR" run "$f" -M 100 -N 90 -K 80 --device cuda:0 --seconds 0.2
+    try 1 "wrong $(basename "$f")" "$MMTUTOR" run "$f" -M 100 -N 90 -K 80 \
+      --device cuda:0 --seconds 0.2
   done
-  LIMIT=6 try any "endless, stopped by SIGINT after 3 s" timeout -s INT 3 "$MMTUTOR" run \
+  LIMIT=6
+  try any "endless, stopped by SIGINT after 3 s" timeout -s INT 3 "$MMTUTOR" run \
     tests/fixtures/wrong/cuda/endless.cu -M 100 -N 90 -K 80 --device cuda:0
+  LIMIT=
   try 0 "right after the wrong ones" "$MMTUTOR" run cuda/tiled -M 256 -N 256 -K 256 --seconds 0.1
 }
 part_tools() {
   command -v compute-sanitizer >/dev/null || return
   for tool in memcheck racecheck; do
-    try any "$tool" compute-sanitizer --tool $tool --target-processes all "$MMTUTOR" run cuda/tiled \
-      -M 100 -N 90 -K 80 --seconds 0.05 --no-reference
-    grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY\|Error' "$scratch/out" "$scratch/err" >>"$OUT/summary.txt"
+    try any "$tool" compute-sanitizer --tool $tool --target-processes all "$MMTUTOR" \
+      run cuda/tiled -M 100 -N 90 -K 80 --seconds 0.05 --no-reference
+    grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY\|Error' "$scratch/out" "$scratch/err" \
+      >>"$OUT/summary.txt"
   done
 }
 
@@ -148,21 +162,7 @@ for p in $PARTS; do
   echo "part $p: $(awk "BEGIN{printf \"%.1f\", $(now) - $start}") s" | tee -a "$OUT/summary.txt"
 done
 
-command -v python3 >/dev/null && python3 - "$runs" >>"$OUT/summary.txt" <<'PY'
-import json, sys
-for line in open(sys.argv[1]):
-    r = json.loads(line)
-    ref, p = r.get("reference", {}), r.get("params", {})
-    spread = (r["p90_ms"] - r["p10_ms"]) / r["median_ms"] * 100 if r.get("median_ms") else float("nan")
-    print("%-18s %-6s %7d %6d %6d %s err %.1e <= %.1e  %11.4f ms  spread %4.1f %%  %9.1f GFLOP/s %7.1f GB/s"
-          "  ref %9.1f x %.3f  in %.2f ms  %s MHz %s W  %s" % (
-          r["kernel"], " ".join("%s=%g" % kv for kv in p.items()), r["M"], r["N"], r["K"],
-          "ok" if r["verify"]["ok"] else "WRONG", r["verify"]["max_error"], r["verify"]["bound"],
-          r.get("median_ms", float("nan")), spread, r.get("gflops", float("nan")), r.get("gbs", float("nan")),
-          ref.get("gflops", float("nan")), ref.get("ratio", float("nan")),
-          r.get("transfer_ms", {}).get("in", float("nan")), r.get("clock_mhz", "-"), r.get("power_w", "-"),
-          "; ".join(r.get("warnings", []))))
-PY
+command -v python3 >/dev/null && python3 tests/gpu/proof_table.py "$runs" >>"$OUT/summary.txt"
 if [ -s "$odd" ]; then
   { echo "NOT AS EXPECTED:"; cat "$odd"; } >>"$OUT/summary.txt"
 else

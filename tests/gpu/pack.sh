@@ -1,6 +1,6 @@
 #!/bin/sh
-# pack.sh PROGRAM [DIR]: puts the program and the small libraries it needs into DIR (build/gpu), for a GPU
-# machine that does not have them. The C library stays the other machine's.
+# pack.sh PROGRAM [DIR]: puts the program and the small libraries it needs into DIR (build/gpu), for
+# a GPU machine that does not have them. The C library stays the other machine's.
 set -e
 cd "$(dirname "$0")/../.."
 program=$1 dir=${2:-build/gpu}

@@ -23,8 +23,7 @@ say $rc "prototypes and values are those of $cuda/include"
 
 # The comparison must be able to fail: one parameter less, one value off.
 mkdir -p "$work/bench"
-sed 's/(cuda_ptr \* address, size_t bytes)/(cuda_ptr * address, unsigned bytes)/' src/bench/cuda_api.h \
-  >"$work/bench/cuda_api.h"
+sed '/cuMemAlloc_v2/s/size_t bytes/unsigned bytes/' src/bench/cuda_api.h >"$work/bench/cuda_api.h"
 check -I"$work" tests/fixtures/cuda_headers.cc
 grep -q 'prototype of cuMemAlloc_v2' "$work/out"
 say $? "a wrong size of a parameter is noticed"
@@ -36,7 +35,8 @@ say $? "a wrong value is noticed"
 stub=$cuda/lib64/stubs/libcuda.so
 if [ -f "$stub" ] && command -v nm >/dev/null; then
   nm -D --defined-only "$stub" | awk '{print $3}' | sort -u >"$work/have"
-  sed -n 's/^  X([a-z_]*, \(cu[A-Z][A-Za-z0-9_]*\),.*/\1/p' src/bench/cuda_api.h | sort -u >"$work/want"
+  sed -n 's/^  X([a-z_]*, \(cu[A-Z][A-Za-z0-9_]*\),.*/\1/p' src/bench/cuda_api.h |
+    sort -u >"$work/want"
   missing=$(comm -13 "$work/have" "$work/want" | tr '\n' ' ')
   [ -z "$missing" ] && [ "$(wc -l <"$work/want")" -ge 30 ]
   say $? "the driver exports every symbol${missing:+ but $missing}"
