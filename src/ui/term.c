@@ -1,6 +1,5 @@
 #include "ui/term.h"
 
-#include "app/plain.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -65,15 +64,12 @@ static int refuse_type(enum lang lang, const char *id) {
 
 static bool is_string(const char *cap) { return cap && cap != (const char *)-1; }
 
-/* 0: it can. -1: line mode instead. 2: it cannot, and the reason was said. */
+/* 0: it can. 2: it cannot, and the reason was said. */
 static int terminal_fits(enum lang lang) {
   if (!isatty(STDIN_FILENO))
     return refuse(lang, "term.no_stdin");
   if (!isatty(STDOUT_FILENO))
     return refuse(lang, "term.no_stdout");
-  const char *type = getenv("TERM");
-  if (type && strcmp(type, "dumb") == 0)
-    return -1;
   int found = 0;
   if (setupterm(NULL, STDOUT_FILENO, &found) != OK || found != 1)
     return refuse_type(lang, "term.unknown");
@@ -121,14 +117,12 @@ static void send_probe(struct tty *t) {
   define_key("\033[1;2R", KEY_PROBE_NARROW);
   define_key("\033[1;3R", KEY_PROBE_WIDE);
   define_key("\033[1;1R", KEY_PROBE_NARROW);
-  putp("\r\033[1;1H\xE2\x94\x80\033[6n");
-  t->probing = true;
+  /* keypad and curs_set have flushed what curses had to say. */
+  static const char ask[] = "\r\033[1;1H\xE2\x94\x80\033[6n";
+  t->probing = write(STDOUT_FILENO, ask, sizeof ask - 1) == (ssize_t)(sizeof ask - 1);
 }
 
-static bool use_colour(const struct term_options *o) {
-  const char *no = getenv("NO_COLOR");
-  return o->colour && !(no && *no) && has_colors();
-}
+static bool use_colour(const struct term_options *o) { return o->colour && has_colors(); }
 
 static void set_modes(const struct tty *t) {
   raw(); /* Ctrl-C and Ctrl-Z are keys: the worker must not get their signals first */
@@ -138,6 +132,7 @@ static void set_modes(const struct tty *t) {
   nodelay(stdscr, TRUE);
   intrflush(stdscr, FALSE);
   scrollok(stdscr, FALSE);
+  idcok(stdscr, FALSE); /* deleting columns may begin inside a wide character */
   leaveok(stdscr, !t->o->a11y);
   curs_set(t->o->a11y ? 1 : 0);
 }
@@ -527,12 +522,7 @@ static int run_screen(const struct term_options *o) {
 
 int term_run(const struct term_options *o) {
   int fits = terminal_fits(o->ui.lang);
-  if (fits > 0)
+  if (fits != 0)
     return fits;
-  if (fits < 0) {
-    char name[] = "plain";
-    char *argv[] = {name, NULL};
-    return plain_main(1, argv);
-  }
   return run_screen(o);
 }
