@@ -38,7 +38,7 @@ src_ui      := $(wildcard src/ui/*.c src/ui/views/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 lib = $(B)/lib$(1).a
 
-EMBED_FILES = $(wildcard src/kernels/cuda/*.cu src/kernels/cpu/*.c assets/*.json assets/recorded/*.json \
+EMBED_FILES = $(wildcard src/kernels/mm_args.h src/kernels/cuda/*.cu src/kernels/cpu/*.c assets/*.json assets/recorded/*.json \
                          assets/ptx/*.ptx lessons/*/lesson.json lessons/*/*.md)
 
 .PHONY: all run check check-asan deps test-deps install uninstall clean screens

@@ -42,6 +42,10 @@ bool live_running(const live *l);
 /* Puts a finished result in as if it had just come (frames, tests). */
 void live_show(live *l, const struct result *r);
 
+/* The section of the lesson's prose that explains why the effect of the experiment is not visible in these
+ * results; NULL if it is visible, or nothing has run. */
+const char *live_note(const live *l);
+
 /* Variables for prose: device.* roof.* run.ID.*; true and *value if known from this machine. */
 bool live_lookup(void *live_ptr, const char *name, double *value);
 /* The same from the recorded card. */

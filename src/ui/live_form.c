@@ -1,0 +1,205 @@
+#include "ui/live_form.h"
+
+#include "base/expr.h"
+#include "ui/strings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW_DEVICE, ROW_KERNEL, ROW_M, ROW_N, ROW_K, ROW_PARAMS };
+
+static const struct kernel *chosen(const live *l) {
+  return catalog_at(l->w.catalog, l->form.kernel);
+}
+
+static int rows(const live *l) { return ROW_PARAMS + chosen(l)->nparams; }
+
+static int kernel_index(const live *l, const struct kernel *k) {
+  for (int i = 0; i < catalog_count(l->w.catalog); i++)
+    if (catalog_at(l->w.catalog, i) == k)
+      return i;
+  return 0;
+}
+
+static void set_params(live *l, const struct kernel_size *size) {
+  const struct kernel *k = chosen(l);
+  for (int i = 0; i < k->nparams; i++) {
+    double want = size ? size->param[i] : k->params[i].fallback;
+    l->form.param[i] = 0;
+    for (int v = 0; v < k->params[i].nvalues; v++)
+      if (k->params[i].values[v] == want)
+        l->form.param[i] = v;
+  }
+}
+
+void live_form_open(live *l) {
+  struct err ignored;
+  if (l->nruns == 0)
+    live_plan(l, &ignored);
+  const struct live_run *r = l->nruns ? &l->run[l->nruns - 1] : NULL;
+  int64_t s[3] = {1024, 1024, 1024};
+  if (r)
+    s[0] = r->size.M, s[1] = r->size.N, s[2] = r->size.K;
+  l->form.kernel = r ? kernel_index(l, r->kernel) : 0;
+  l->form.device = l->at;
+  for (int i = 0; i < 3; i++) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)s[i]);
+    field_init(&l->form.size[i], 14);
+    field_set(&l->form.size[i], text);
+  }
+  set_params(l, r ? &r->size : NULL);
+  l->form.error.text[0] = '\0';
+  l->form.at = ROW_KERNEL;
+  l->form.on = true;
+  l->guessing = false;
+}
+
+static bool read_size(live *l, int i, int64_t *out) {
+  double v;
+  const char *text = l->form.size[i].text;
+  struct err why;
+  if (!expr_eval(text, NULL, NULL, &v, &why))
+    return err_set(&l->form.error, "%c: %s", "MNK"[i], why.text);
+  if (v != floor(v) || v < 1 || v > 2147483647.0)
+    return err_set(&l->form.error, "%c must be a whole number from 1 to 2147483647; %s is not.",
+                   "MNK"[i], text);
+  *out = (int64_t)v;
+  return true;
+}
+
+static bool same_run(const live *l, const struct kernel *k, const struct kernel_size *s) {
+  const struct live_run *r = l->nruns ? &l->run[l->nruns - 1] : NULL;
+  if (!r || r->kernel != k || r->size.M != s->M || r->size.N != s->N || r->size.K != s->K)
+    return false;
+  for (int i = 0; i < k->nparams; i++)
+    if (r->size.param[i] != s->param[i])
+      return false;
+  return true;
+}
+
+/* Takes the form over: another device alone keeps the experiment, anything else is a run of one's own. */
+static void apply(live *l) {
+  const struct kernel *k = chosen(l);
+  int64_t v[3];
+  l->form.error.text[0] = '\0';
+  for (int i = 0; i < 3; i++)
+    if (!read_size(l, i, &v[i]))
+      return;
+  struct kernel_size s = kernel_size_default(k, v[0], v[1], v[2]);
+  for (int i = 0; i < k->nparams; i++)
+    s.param[i] = k->params[i].values[l->form.param[i]];
+  if (!kernel_accepts(k, &s, &l->form.error))
+    return;
+  l->form.on = false;
+  l->at = l->form.device;
+  if (same_run(l, k, &s) && l->experiment)
+    return;
+  l->custom = true;
+  for (int i = 0; i < l->nruns; i++)
+    if (l->run[i].done)
+      result_done(&l->run[i].result);
+  memset(&l->run[0], 0, sizeof l->run[0]);
+  l->run[0].kernel = k;
+  l->run[0].size = s;
+  l->run[0].sweep = NAN;
+  l->nruns = 1;
+  l->phase = LIVE_IDLE;
+  l->quantity = NAN;
+  l->note = NULL;
+}
+
+static int turn(int at, int by, int n) { return n ? (at + by + n) % n : 0; }
+
+static void change(live *l, int by) {
+  int row = l->form.at;
+  if (row == ROW_DEVICE) {
+    l->form.device = turn(l->form.device, by, l->ndevices);
+  } else if (row == ROW_KERNEL) {
+    l->form.kernel = turn(l->form.kernel, by, catalog_count(l->w.catalog));
+    set_params(l, NULL);
+  } else if (row >= ROW_PARAMS) {
+    int *p = &l->form.param[row - ROW_PARAMS];
+    *p = turn(*p, by, chosen(l)->params[row - ROW_PARAMS].nvalues);
+  }
+}
+
+bool live_form_key(live *l, int key) {
+  bool size = l->form.at >= ROW_M && l->form.at <= ROW_K;
+  switch (key) {
+  case KEYS_ESC:
+    l->form.on = false;
+    return true;
+  case KEYS_ENTER:
+    apply(l);
+    return true;
+  case KEYS_UP:
+  case KEYS_SHIFT_TAB:
+    l->form.at = turn(l->form.at, -1, rows(l));
+    return true;
+  case KEYS_DOWN:
+  case KEYS_TAB:
+    l->form.at = turn(l->form.at, 1, rows(l));
+    return true;
+  case KEYS_LEFT:
+  case KEYS_RIGHT:
+    if (!size) {
+      change(l, key == KEYS_LEFT ? -1 : 1);
+      return true;
+    }
+    break;
+  default:
+    break;
+  }
+  return size && field_key(&l->form.size[l->form.at - ROW_M], key);
+}
+
+static void draw_choice(canvas *cv, int x, int y, int w, bool here, const char *text) {
+  x += canvas_text(cv, x, y, here ? ROLE_NOW : ROLE_TODO, 0, "◂ ");
+  x += canvas_fit(cv, x, y, w - 4, here ? ROLE_FOCUS : ROLE_TEXT, 0, text);
+  canvas_text(cv, x, y, here ? ROLE_NOW : ROLE_TODO, 0, " ▸");
+}
+
+static void draw_row(const live *l, canvas *cv, struct rect r, int row, int y, enum lang lang) {
+  static const char *const id[] = {"live.device", "live.kernel", "sim.M", "sim.N", "sim.K"};
+  const struct kernel *k = chosen(l);
+  bool here = l->form.at == row;
+  int x = r.x + 22;
+  canvas_text(cv, r.x, y, ROLE_FOCUS, 0, here ? "▸ " : "  ");
+  const char *label = row < ROW_PARAMS ? strings_get(lang, id[row]) : k->params[row - ROW_PARAMS].name;
+  canvas_fit(cv, r.x + 2, y, 19, here ? ROLE_FOCUS : ROLE_TEXT, 0, label);
+  if (row == ROW_DEVICE) {
+    draw_choice(cv, x, y, r.w - 22, here, l->ndevices ? l->device[l->form.device].name : "cpu");
+  } else if (row == ROW_KERNEL) {
+    draw_choice(cv, x, y, r.w - 22, here, k->id);
+  } else if (row < ROW_PARAMS) {
+    field_draw(&l->form.size[row - ROW_M], cv, x, y, 14, here);
+  } else {
+    char text[24];
+    snprintf(text, sizeof text, "%g",
+             k->params[row - ROW_PARAMS].values[l->form.param[row - ROW_PARAMS]]);
+    draw_choice(cv, x, y, r.w - 22, here, text);
+  }
+}
+
+void live_form_draw(const live *l, canvas *cv, struct rect r, enum lang lang) {
+  struct rect old = canvas_clip(cv, r);
+  int y = r.y;
+  canvas_text(cv, r.x, y, ROLE_TITLE, MARK_BOLD, strings_get(lang, "live.settings"));
+  y += 2;
+  for (int i = 0; i < rows(l); i++)
+    draw_row(l, cv, r, i, y++, lang);
+  y++;
+  const char *idea = chosen(l)->idea[lang];
+  struct rect below = {r.x, y, r.w, r.y + r.h - y};
+  if (l->form.error.text[0]) {
+    canvas_wrap(cv, below, 0, ROLE_WRONG, 0, l->form.error.text);
+  } else {
+    int lines = canvas_wrap(cv, below, 0, ROLE_DIM, 0, strings_get(lang, "live.form.keys"));
+    below.y += lines + 1, below.h -= lines + 1;
+    if (below.h > 0 && idea)
+      canvas_wrap(cv, below, 0, ROLE_TEXT, 0, idea);
+  }
+  canvas_clip(cv, old);
+}

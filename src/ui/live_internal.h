@@ -1,0 +1,93 @@
+/* What the parts of the live pane share: the machine, the plan of runs, the form, the picture. */
+#ifndef MM_UI_LIVE_INTERNAL_H
+#define MM_UI_LIVE_INTERNAL_H
+
+#include "lesson/lesson.h"
+#include "ui/field.h"
+#include "ui/live.h"
+
+enum { LIVE_DEVICES = 9, LIVE_RUNS = 48, LIVE_KEPT = 64, LIVE_SAMPLES = 4096 };
+
+/* One run of the plan: what it is and, when it has ended, what came out. */
+struct live_run {
+  char as[16];       /* its name in the experiment's expressions; "" for a free run */
+  const struct kernel *kernel;
+  struct kernel_size size;
+  double sweep;      /* value of the sweep variable; NAN if none */
+  bool done;
+  struct result result; /* valid if done */
+};
+
+struct live_kept { /* results for prose: run.ID.AS.FIELD */
+  char experiment[32], as[16];
+  double gflops, ms, gbs, ratio, share;
+};
+
+enum live_phase { LIVE_IDLE, LIVE_ASKING, LIVE_RUNNING, LIVE_CANCELLING, LIVE_DONE, LIVE_FAILED };
+
+struct live {
+  struct live_world w;
+  struct device_info device[LIVE_DEVICES];
+  struct roofs roofs[LIVE_DEVICES];
+  bool has_roofs[LIVE_DEVICES];
+  int ndevices, at; /* device in use */
+  bool greeted;
+  char no_cuda[512]; /* one sentence; "" if there is a GPU or nobody knows yet */
+
+  const struct lesson *lesson;
+  const struct experiment *experiment;
+  char step[64];
+  bool locked, predicted;
+  double prediction; /* NAN: no idea */
+  struct field guess;
+  bool guessing;     /* its field has the focus */
+  bool custom;       /* the form replaced the experiment's runs */
+
+  enum live_phase phase;
+  struct live_run run[LIVE_RUNS];
+  int nruns, now;  /* plan, and the run in work */
+  int request;     /* 0 none */
+  double expected_s; /* ASKING: how long it may take */
+  struct {         /* of the run in work */
+    bool compiled, verified;
+    struct device_built built; /* log is not kept */
+    struct result_verify verify;
+    double samples[LIVE_SAMPLES];
+    int nsamples;
+    char print[256];
+  } cur;
+  struct device_fault fault; /* FAILED, or a sentence to show */
+  double quantity;           /* of the experiment; NAN until all runs are there */
+  const char *note;          /* section that explains an invisible effect, or NULL */
+
+  struct live_kept kept[LIVE_KEPT];
+  int nkept;
+
+  struct {
+    bool on;
+    int at;
+    int device, kernel; /* indices */
+    struct field size[3];
+    int param[MM_PARAMS]; /* index into the allowed values */
+    struct err error;
+  } form;
+};
+
+/* live_plan.c: fills run[] from the experiment (or leaves a custom plan); false with a fault. */
+bool live_plan(live *l, struct err *err);
+int live_place(const live *l);              /* the side of the experiment that is used here */
+double live_expect(const live *l);          /* seconds all runs may take */
+void live_conclude(live *l);                /* quantity, note and kept results after the last run */
+bool live_band(live *l, double *low, double *high);
+bool live_result_field(const struct result *r, const char *field, double *value);
+
+/* live_form.c */
+void live_form_open(live *l);
+bool live_form_key(live *l, int key);
+void live_form_draw(const live *l, canvas *cv, struct rect r, enum lang lang);
+
+/* live.c: starts run[now]; the device that a kernel runs on ("" if there is none). */
+bool live_start(live *l);
+const char *live_device_for(const live *l, const struct kernel *k);
+
+#endif

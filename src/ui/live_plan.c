@@ -1,0 +1,215 @@
+#include "ui/live_plan.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int live_place(const live *l) {
+  const struct experiment *e = l->experiment;
+  bool gpu = l->ndevices > l->at && strncmp(l->device[l->at].id, "cuda", 4) == 0;
+  if (!e)
+    return EXP_CPU;
+  if (gpu && e->side[EXP_CUDA].nruns)
+    return EXP_CUDA;
+  return e->side[EXP_CPU].nruns ? EXP_CPU : EXP_CUDA;
+}
+
+/* A size: the number or expression of the experiment, else the sweep variable n, else 1024. */
+static bool size_of(const char *text, struct expr_vars *vars, int64_t *out, struct err *err) {
+  double v = 1024;
+  if (text) {
+    if (!expr_eval(text, expr_vars_lookup, vars, &v, err))
+      return false;
+  } else {
+    expr_vars_lookup(vars, "n", &v);
+  }
+  if (!(v >= 1 && v <= 2147483647.0))
+    return err_set(err, "A size of %g is not from 1 to 2147483647.", v);
+  *out = (int64_t)v;
+  return true;
+}
+
+static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *err) {
+  const char *var = l->experiment->sweep_var;
+  struct live_run *r = &l->run[l->nruns];
+  struct expr_vars vars = {0};
+  const struct kernel *k = catalog_find(l->w.catalog, x->kernel);
+  int64_t s[3] = {0};
+  if (l->nruns == LIVE_RUNS)
+    return err_set(err, "The experiment has more than %d runs.", LIVE_RUNS);
+  if (!k) {
+    catalog_unknown(l->w.catalog, x->kernel, err);
+    return false;
+  }
+  if (var)
+    expr_vars_set(&vars, var, sweep);
+  const char *text[3] = {x->M, x->N, x->K};
+  bool ok = true;
+  for (int i = 0; i < 3 && ok; i++)
+    ok = size_of(text[i], &vars, &s[i], err);
+  expr_vars_free(&vars);
+  if (!ok)
+    return false;
+  memset(r, 0, sizeof *r);
+  snprintf(r->as, sizeof r->as, "%s", x->as);
+  r->kernel = k;
+  r->sweep = var ? sweep : NAN;
+  r->size = kernel_size_default(k, s[0], s[1], s[2]);
+  for (int i = 0; i < x->params.n && ok; i++)
+    ok = kernel_set_param(k, &r->size, x->params.v[i].name, x->params.v[i].value, err);
+  for (int i = 0; i < k->nparams && ok && var; i++)
+    if (strcmp(k->params[i].name, var) == 0)
+      ok = kernel_set_param(k, &r->size, var, sweep, err);
+  l->nruns += ok;
+  return ok;
+}
+
+static void drop_runs(live *l) {
+  for (int i = 0; i < l->nruns; i++)
+    if (l->run[i].done)
+      result_done(&l->run[i].result);
+  l->nruns = 0;
+}
+
+bool live_plan(live *l, struct err *err) {
+  const struct experiment *e = l->experiment;
+  if (l->custom || !e) {
+    for (int i = 0; i < l->nruns; i++) {
+      if (l->run[i].done)
+        result_done(&l->run[i].result);
+      l->run[i].done = false;
+    }
+    return l->nruns > 0 || err_set(err, "Nothing is chosen to run.");
+  }
+  drop_runs(l);
+  const struct exp_side *side = &e->side[live_place(l)];
+  int points = e->sweep_var ? e->nsweep : 1;
+  for (int p = 0; p < points; p++)
+    for (int i = 0; i < side->nruns; i++)
+      if (!add_run(l, &side->runs[i], e->sweep_var ? e->sweep[p] : NAN, err))
+        return false;
+  return l->nruns > 0 || err_set(err, "The experiment has no runs for this machine.");
+}
+
+/* Rate of a kernel here, by what was seen of it: this session's results, else the record of another card
+ * for a CUDA rung, else a slow guess that only makes the pane ask once more than needed. */
+static double known_rate(const live *l, const struct kernel *k) {
+  double rate = NAN;
+  for (int i = 0; i < l->nkept; i++)
+    if (strcmp(l->kept[i].experiment, k->id) == 0)
+      rate = l->kept[i].gflops * 1e9;
+  if (!isnan(rate))
+    return rate;
+  return k->target == KERNEL_CUDA ? 200e9 : 0.4e9;
+}
+
+double live_expect(const live *l) {
+  double s = 0;
+  for (int i = 0; i < l->nruns; i++) {
+    const struct kernel *k = l->run[i].kernel;
+    double flop = kernel_flop(k, &l->run[i].size), one = flop / known_rate(l, k);
+    double launches = one > 0.3 ? 5 : 0; /* warm-up and three samples cannot be cut short */
+    if (isnan(one) || k->op != OP_GEMM)
+      one = 0;
+    s += 3 + launches * one;
+  }
+  return s;
+}
+
+bool live_result_field(const struct result *r, const char *field, double *value) {
+  double v = NAN;
+  if (strcmp(field, "gflops") == 0)
+    v = r->gflops;
+  else if (strcmp(field, "ms") == 0)
+    v = r->median_ms;
+  else if (strcmp(field, "gbs") == 0)
+    v = r->gbs;
+  else if (strcmp(field, "ratio") == 0 && r->reference.name[0])
+    v = r->reference.ratio;
+  else if (strcmp(field, "share") == 0 && r->roof.name[0])
+    v = r->roof.share;
+  *value = v;
+  return !isnan(v);
+}
+
+/* Variables of the experiment's expressions: AS.FIELD of the last run of that name, and the sweep's. */
+static bool lookup_as(void *live_ptr, const char *name, double *value) {
+  const live *l = live_ptr;
+  const char *dot = strchr(name, '.');
+  for (int i = l->nruns - 1; i >= 0; i--) {
+    const struct live_run *r = &l->run[i];
+    size_t n = strlen(r->as);
+    if (!r->done)
+      continue;
+    if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0)
+      return live_result_field(&r->result, dot + 1, value);
+    if (!dot && l->experiment && l->experiment->sweep_var &&
+        strcmp(name, l->experiment->sweep_var) == 0) {
+      *value = r->sweep;
+      return true;
+    }
+  }
+  return false;
+}
+
+static void keep_as(live *l, const char *experiment, const char *as, const struct result *r) {
+  int i = 0;
+  while (i < l->nkept && (strcmp(l->kept[i].experiment, experiment) != 0 ||
+                          strcmp(l->kept[i].as, as) != 0))
+    i++;
+  if (i == LIVE_KEPT) {
+    memmove(l->kept, l->kept + 1, (LIVE_KEPT - 1) * sizeof *l->kept);
+    i--;
+  } else if (i == l->nkept) {
+    l->nkept++;
+  }
+  struct live_kept *k = &l->kept[i];
+  memset(k, 0, sizeof *k);
+  snprintf(k->experiment, sizeof k->experiment, "%s", experiment);
+  snprintf(k->as, sizeof k->as, "%s", as);
+  k->gflops = r->gflops, k->ms = r->median_ms, k->gbs = r->gbs;
+  k->ratio = r->reference.name[0] ? r->reference.ratio : NAN;
+  k->share = r->roof.name[0] ? r->roof.share : NAN;
+}
+
+static void find_note(live *l) {
+  const struct experiment *e = l->experiment;
+  l->note = NULL;
+  for (int i = 0; i < e->nnot_visible && !l->note; i++) {
+    double yes = 0;
+    if (expr_eval(e->not_visible[i].cond, lookup_as, l, &yes, NULL) && yes != 0)
+      l->note = e->not_visible[i].step;
+  }
+}
+
+void live_conclude(live *l) {
+  l->quantity = NAN;
+  l->note = NULL;
+  for (int i = 0; i < l->nruns; i++) {
+    const struct live_run *r = &l->run[i];
+    if (!r->done || !r->result.verify.ok)
+      continue;
+    if (l->experiment && !l->custom)
+      keep_as(l, l->experiment->id, r->as, &r->result);
+    keep_as(l, r->kernel->id, "", &r->result);
+  }
+  if (!l->experiment || l->custom || !l->experiment->quantity)
+    return;
+  if (!expr_eval(l->experiment->quantity, lookup_as, l, &l->quantity, NULL))
+    l->quantity = NAN;
+  else
+    find_note(l);
+}
+
+bool live_band(live *l, double *low, double *high) {
+  const struct experiment *e = l->experiment;
+  if (!e || l->custom)
+    return false;
+  int p = live_place(l);
+  return e->band_low[p] && e->band_high[p] &&
+         expr_eval(e->band_low[p], lookup_as, l, low, NULL) &&
+         expr_eval(e->band_high[p], lookup_as, l, high, NULL);
+}

@@ -1,0 +1,97 @@
+#include "ui/live_plot.h"
+
+#include "ui/plot.h"
+#include "ui/strings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_LEAST = 8, ROWS_MOST = 18 };
+
+static void widen(double v, double *low, double *high) {
+  *low = v < *low ? v : *low;
+  *high = v > *high ? v : *high;
+}
+
+/* x: the sweep variable; y: GFLOP/s (or GB/s where the kernel is held against bandwidth). */
+static void plot_sweep(const live *l, canvas *cv, struct rect r) {
+  struct plot_point p[LIVE_RUNS];
+  double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
+  int n = 0;
+  for (int i = 0; i < l->nruns; i++) {
+    const struct live_run *run = &l->run[i];
+    widen(run->sweep, &x0, &x1);
+    if (!run->done || isnan(run->result.gflops))
+      continue;
+    p[n++] = (struct plot_point){run->sweep, run->result.gflops, NULL, ROLE_ACC};
+    widen(run->result.gflops, &y0, &y1);
+  }
+  if (!n)
+    return;
+  struct plot_line line = {p, n, ROLE_ACC};
+  struct plot plot = {.x0 = x0 / 1.2,
+                      .x1 = x1 * 1.2,
+                      .y0 = y0 / 2,
+                      .y1 = y1 * 2,
+                      .log_x = true,
+                      .log_y = true,
+                      .x_unit = l->experiment->sweep_var,
+                      .y_unit = "GFLOP/s",
+                      .lines = &line,
+                      .nlines = n > 1,
+                      .points = p,
+                      .npoints = n};
+  plot_draw(cv, r, &plot);
+}
+
+static double intensity(const struct result *r) {
+  return r->flop > 0 && r->dram_min > 0 ? r->flop / r->dram_min : NAN;
+}
+
+/* The results of the plan on the measured roofs, by compulsory bytes. */
+static void plot_roofline(const live *l, canvas *cv, struct rect r, enum lang lang) {
+  const struct roofs *roofs = live_roofs(l);
+  const struct roof *fma = roofs ? roofs_find(roofs, "fma") : NULL;
+  const struct roof *dram = roofs ? roofs_find(roofs, "dram") : NULL;
+  struct plot_point p[LIVE_RUNS], flat[2], slope[2];
+  char names[LIVE_RUNS][8];
+  int n = 0;
+  if (!fma || !dram || !(fma->value > 0) || !(dram->value > 0))
+    return;
+  double ridge = fma->value / dram->value;
+  double x0 = ridge / 100, x1 = ridge * 100, y0 = fma->value / 1000, y1 = fma->value * 3;
+  for (int i = 0; i < l->nruns; i++) {
+    const struct result *s = &l->run[i].result;
+    if (!l->run[i].done || isnan(s->gflops) || isnan(intensity(s)))
+      continue;
+    snprintf(names[n], sizeof names[n], "%.7s", l->run[i].as);
+    p[n] = (struct plot_point){intensity(s), s->gflops * 1e9, names[n], ROLE_NOW};
+    widen(p[n].x, &x0, &x1);
+    widen(p[n].y, &y0, &y1);
+    n++;
+  }
+  if (!n)
+    return;
+  flat[0] = (struct plot_point){ridge, fma->value, NULL, ROLE_ROOF};
+  flat[1] = (struct plot_point){x1, fma->value, NULL, ROLE_ROOF};
+  slope[0] = (struct plot_point){y0 / dram->value, y0, NULL, ROLE_ROOF};
+  slope[1] = flat[0];
+  struct plot_line lines[2] = {{flat, 2, ROLE_ROOF}, {slope, 2, ROLE_ROOF}};
+  struct plot plot = {.x0 = x0, .x1 = x1, .y0 = y0, .y1 = y1, .log_x = true, .log_y = true,
+                      .x_unit = "FLOP/B", .y_unit = "FLOP/s",
+                      .title = strings_get(lang, "live.roofline"), .lines = lines, .nlines = 2,
+                      .points = p, .npoints = n};
+  plot_draw(cv, r, &plot);
+}
+
+void live_plot_draw(const live *l, canvas *cv, struct rect r, enum lang lang) {
+  if (r.h < ROWS_LEAST || r.w < 24)
+    return;
+  if (r.h > ROWS_MOST)
+    r.h = ROWS_MOST;
+  if (l->experiment && l->experiment->sweep_var && !l->custom)
+    plot_sweep(l, cv, r);
+  else if (l->phase == LIVE_DONE)
+    plot_roofline(l, cv, r, lang);
+}
