@@ -39,6 +39,8 @@ static void test_wide_characters_and_marks(void **state) {
   assert_string_equal(f.text, "矩");
   type(&f, (const int[]){KEYS_LEFT, KEYS_DELETE, 0});
   assert_string_equal(f.text, "");
+  type(&f, (const int[]){0x301, KEYS_HOME, 'e', 0}); /* joins the mark behind it: never between */
+  assert_int_equal(f.at, strlen(f.text));
 }
 
 static void test_keys_left_to_the_caller(void **state) {
