@@ -100,8 +100,10 @@ static void put_origin(const struct step_text *t) {
   const struct values *v = t->values;
   if (!v->rec || !t->paper->out.data || !strstr(t->paper->out.data, v->tag))
     return;
+  char *day = alloc_printf("%.10s", recorded_date(v->rec));
   paper_gap(t->paper);
-  step_text_say(t, SAY_RECORDED, v->tag, recorded_card(v->rec), recorded_date(v->rec));
+  step_text_say(t, SAY_RECORDED, v->tag, recorded_card(v->rec), day);
+  free(day);
 }
 
 static void put_lesson(const struct args *a, const struct course_entry *e, int only) {

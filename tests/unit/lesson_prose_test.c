@@ -160,7 +160,7 @@ static void test_hostile(void **state) {
                                       "| ",  "{{",  "{{n}}", "<",  "\\",     "&",   "a\n\n", "-\n",
                                       "**a", "[]()", "```\n", "~", "\xF3\xB0", "}}{", "|-|\n"};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    render_hostile(units[i], 64 << 10);
+    render_hostile(units[i], 256 << 10);
   render_hostile("a **b** {{n}} | c\n\n", 3 << 20); /* over the limit: cut, not refused */
 }
 
