@@ -21,10 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Until the live pane is here the program says so. */
-int frame_main(int argc, char **argv) __attribute__((weak));
-int term_run(const struct term_options *o) __attribute__((weak));
-
 /* Options before the command. */
 struct globals {
   const char *lang, *theme, *worker;
@@ -140,7 +136,7 @@ static int start_ui(const struct globals *g, const char *view) {
   o.ui.ascii = g->ascii;
   o.ui.worker = true;
   o.ui.worker_command = g->worker;
-  return term_run ? term_run(&o) : usage("not built yet:", "screen");
+  return term_run(&o);
 }
 
 /* `mmtutor lesson ID[:STEP]`, or no command at all. */
@@ -167,7 +163,7 @@ static int dispatch(const struct entry *c, int nglobal, int argc, char **argv) {
     moved[n++] = argv[i];
   for (int i = nglobal + 2; i < argc; i++)
     moved[n++] = argv[i];
-  int code = c->run ? c->run(n, moved) : usage("not built yet:", c->name);
+  int code = c->run(n, moved);
   free(moved);
   return code;
 }
