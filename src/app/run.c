@@ -17,7 +17,7 @@ static const char help[] =
     "\n"
     "  -M N, -N N, -K N     sizes (1024 each); C is M x N, K is summed over\n"
     "  --param T=16         a parameter of the kernel; may be repeated\n"
-    "  --sweep VAR=VALUES   one run a value: n=256:8192:x2  n=256:1024:+256  T=8,16,32\n"
+    "  --sweep VAR=VALUES   one run a value: n=256:8192:x2  n=64:256:+64  T=8,16\n"
     "                       (n sets M, N and K)\n"
     "  --device D           cuda:0, cuda:1, cpu or null; default: its own kind\n"
     "  --seconds S          time for samples (2); at least 7 samples are taken\n"
