@@ -83,6 +83,20 @@ void lesson_view_settle(ui *u, int cols) {
     live_focus_prediction(u->live);
 }
 
+/* The predict step of an experiment keeps the prediction; where there is none the run itself does. */
+static const struct step *predicted_at(const struct lesson *l, const struct step *run) {
+  for (int i = 0; i < l->nsteps; i++)
+    if (l->steps[i].kind == STEP_PREDICT && strcmp(l->steps[i].experiment, run->experiment) == 0)
+      return &l->steps[i];
+  return run;
+}
+
+static bool locked(const ui *u, const struct step *s) {
+  double value;
+  return !progress_prediction(u->progress, u->lesson.lesson->id,
+                              predicted_at(u->lesson.lesson, s)->id, &value);
+}
+
 static void focus(ui *u, enum pane pane) {
   struct lesson_state *l = &u->lesson;
   if (!panes(u, columns(u)).has[pane])
@@ -90,6 +104,8 @@ static void focus(ui *u, enum pane pane) {
   l->focus = pane;
   if (pane != PANE_TEXT)
     l->other = pane;
+  if (pane == PANE_LIVE && step_of(u)->kind == STEP_PREDICT && locked(u, step_of(u)))
+    live_focus_prediction(u->live);
 }
 
 static void turn(ui *u, int dir) {
@@ -110,20 +126,6 @@ void lesson_view_show(ui *u, const char *pane) {
 }
 
 /* ---- entering a step */
-
-/* The predict step of an experiment keeps the prediction; where there is none the run itself does. */
-static const struct step *predicted_at(const struct lesson *l, const struct step *run) {
-  for (int i = 0; i < l->nsteps; i++)
-    if (l->steps[i].kind == STEP_PREDICT && strcmp(l->steps[i].experiment, run->experiment) == 0)
-      return &l->steps[i];
-  return run;
-}
-
-static bool locked(const ui *u, const struct step *s) {
-  double value;
-  return !progress_prediction(u->progress, u->lesson.lesson->id,
-                              predicted_at(u->lesson.lesson, s)->id, &value);
-}
 
 /* The live pane has the experiment of the last predict or run step up to here. */
 static void set_experiment(ui *u) {
@@ -468,7 +470,7 @@ static bool to_live(ui *u) {
   if (u->lesson.focus != PANE_TEXT || !s->experiment || !panes(u, columns(u)).has[PANE_LIVE])
     return false;
   focus(u, PANE_LIVE);
-  if (s->kind == STEP_PREDICT || locked(u, s))
+  if (locked(u, s))
     live_focus_prediction(u->live);
   return true;
 }

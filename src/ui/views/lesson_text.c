@@ -143,35 +143,18 @@ void lesson_text_code(ui *u, canvas *cv, struct rect body) {
 
 /* ---- what a run has shown */
 
-struct run_scope {
-  const ui *u;
-  const char *experiment;
-};
-
-static bool run_lookup(void *ctx, const char *name, double *value) {
-  const struct run_scope *s = ctx;
-  char full[160];
-  snprintf(full, sizeof full, "run.%s.%s", s->experiment, name);
-  return live_lookup(s->u->live, full, value);
+/* Why the effect does not show in what was measured here, where it does not. */
+static void put_note(ui *u, page *p) {
+  const char *id = live_note(u->live), *title, *prose;
+  if (!id || !lesson_section(u->lesson.lesson, id, u->lang, &title, &prose))
+    return;
+  page_gap(p);
+  page_say(p, 0, ROLE_NOW, 0, title);
+  page_gap(p);
+  lesson_text_put(u, p, 0, prose, NULL);
 }
 
-/* The notes of the experiment whose condition holds for the numbers measured here. */
-static void put_notes(ui *u, page *p, const struct experiment *e) {
-  struct run_scope scope = {u, e->id};
-  for (int i = 0; i < e->nnot_visible; i++) {
-    double value;
-    const char *title, *prose;
-    if (!expr_eval(e->not_visible[i].cond, run_lookup, &scope, &value, NULL) || value == 0 ||
-        !lesson_section(u->lesson.lesson, e->not_visible[i].step, u->lang, &title, &prose))
-      continue;
-    page_gap(p);
-    page_say(p, 0, ROLE_NOW, 0, title);
-    page_gap(p);
-    lesson_text_put(u, p, 0, prose, NULL);
-  }
-}
-
-static void put_experiment(ui *u, page *p, const struct step *s) {
+static void put_experiment(ui *u, page *p, const struct step *s, bool alone) {
   const struct experiment *e =
       s->experiment ? lesson_experiment(u->lesson.lesson, s->experiment) : NULL;
   if (!e)
@@ -179,7 +162,12 @@ static void put_experiment(ui *u, page *p, const struct step *s) {
   if (page_lines(p) == 0 && e->ask.in[u->lang])
     page_say(p, 0, ROLE_TEXT, 0, e->ask.in[u->lang]);
   if (s->kind == STEP_RUN)
-    put_notes(u, p, e);
+    put_note(u, p);
+  if (!alone)
+    return;
+  page_gap(p);
+  page_say(p, 0, ROLE_DIM, 0,
+           strings_get(u->lang, s->kind == STEP_RUN ? "lesson.to_run" : "lesson.to_predict"));
 }
 
 /* ---- the pane */
@@ -202,7 +190,7 @@ static page *build(ui *u, struct rect body, bool alone, struct places *at) {
   if (s->kind == STEP_ITEM)
     at->field = lesson_item_page(u, p);
   if (s->kind == STEP_PREDICT || s->kind == STEP_RUN)
-    put_experiment(u, p, s);
+    put_experiment(u, p, s, u->cols < LESSON_LAYOUT_TWO);
   if (alone && s->kind == STEP_CODE) {
     int first = -1, last = -1;
     page_gap(p);
