@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names and not setlocale's answer: `read` writes UTF-8 even where the locale is not installed. */
+/* The names and not setlocale's answer: `read` writes UTF-8 even where the locale is not installed.
+ */
 static const char *locale_name(void) {
   static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -78,8 +78,8 @@ static char *runs_text(const struct prose_block *b) {
 
 static void put_formula(struct paper *p, const char *text) {
   int widest = 0;
-  for (const char *line = text; *line; line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 :
-                                                                         strcspn(line, "\n")) {
+  for (const char *line = text; *line;
+       line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strcspn(line, "\n")) {
     int w = utf8_width_n(line, strcspn(line, "\n"));
     widest = w > widest ? w : widest;
   }

@@ -13,8 +13,8 @@ struct paper {
   bool ascii; /* glyphs outside ASCII get their ASCII form when printed */
 };
 
-/* One paragraph, wrapped: the first line behind `marker` (may be ""), all lines indented by indent and the
- * marker's width. */
+/* One paragraph, wrapped: the first line behind `marker` (may be ""), all lines indented by indent
+ * and the marker's width. */
 void paper_text(struct paper *p, int indent, const char *marker, const char *text);
 
 /* Lines as they are; those over the width continue on the next line. */

@@ -12,9 +12,9 @@ struct plain_run {
   double prediction; /* NAN: none */
 };
 
-/* Runs every run of the experiment at its place (CUDA if there is a device, else the CPU), keeps the values
- * for later prose, and puts sentences on the paper; progress is printed to stdout as it goes. True if all
- * of it was measured. */
+/* Runs every run of the experiment at its place (CUDA if there is a device, else the CPU), keeps
+ * the values for later prose, and puts sentences on the paper; progress is printed to stdout as it
+ * goes. True if all of it was measured. */
 bool plain_run(const struct plain_run *r);
 
 #endif

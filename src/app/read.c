@@ -23,7 +23,9 @@ static const char help[] =
     "Numbers that this machine has not measured come from the recorded card and say so.\n"
     "Exit codes: 0 ok, 1 the lesson is not there, 2 usage.\n";
 
-enum { READ_SEED = 1 }; /* the numbers of the questions stay the same, so that pages can be compared */
+enum {
+  READ_SEED = 1
+}; /* the numbers of the questions stay the same, so that pages can be compared */
 
 struct args {
   enum lang lang;
@@ -71,7 +73,8 @@ static int read_args(int argc, char **argv, struct args *a) {
   if (a->help || a->list)
     return 0;
   if (optind + 1 != argc)
-    return options_fail("read", 2, "name one lesson, like `mmtutor read tiling`; --list shows them.");
+    return options_fail("read", 2,
+                        "name one lesson, like `mmtutor read tiling`; --list shows all.");
   a->id = argv[optind];
   return 0;
 }
@@ -161,7 +164,8 @@ static int read_one(const struct args *a, const struct course *c) {
     sentence = alloc_printf("the lesson is damaged: %s", e->broken);
   else if (!e->lesson)
     sentence = alloc_printf("the lesson %s is not written yet. `mmtutor read --list` shows which "
-                            "are.", e->id);
+                            "are.",
+                            e->id);
   else if (colon && (only = lesson_step(e->lesson, colon + 1)) < 0)
     sentence = alloc_printf("the lesson %s has no step '%.40s'; it has 1 to %d.", e->id, colon + 1,
                             e->lesson->nsteps);

@@ -13,22 +13,22 @@ enum saying {
   SAY_FIGURE,     /* name, command */
   SAY_CODE,       /* kernel */
   SAY_CODE_MARKED,
-  SAY_NO_KERNEL,  /* kernel */
-  SAY_PREDICT,    /* question */
-  SAY_RUN,        /* as, kernel, sizes */
+  SAY_NO_KERNEL, /* kernel */
+  SAY_PREDICT,   /* question */
+  SAY_RUN,       /* as, kernel, sizes */
   SAY_ORDER,
-  SAY_UNIT,       /* unit */
-  SAY_ANSWER,     /* answer */
+  SAY_UNIT,   /* unit */
+  SAY_ANSWER, /* answer */
   SAY_WHY,
   SAY_SOLUTION,
-  SAY_HINT,       /* i */
-  SAY_RECORDED,   /* tag, card, date */
+  SAY_HINT,     /* i */
+  SAY_RECORDED, /* tag, card, date */
   SAY_MENU,
   SAY_MENU_ASK,
   SAY_NOT_WRITTEN,
-  SAY_BROKEN,     /* sentence */
-  SAY_DONE,       /* k, n */
-  SAY_UNKNOWN,    /* word */
+  SAY_BROKEN,  /* sentence */
+  SAY_DONE,    /* k, n */
+  SAY_UNKNOWN, /* word */
   SAY_KEYS,
   SAY_KEYS_CHOICE, /* last letter */
   SAY_KEYS_NUMBER,
@@ -40,7 +40,7 @@ enum saying {
   SAY_FIRST_STEP,
   SAY_RIGHT,
   SAY_WRONG,
-  SAY_PREDICTED,  /* value */
+  SAY_PREDICTED, /* value */
   SAY_NO_IDEA,
   SAY_FIRST_PREDICT,
   SAY_RUNNING,    /* kernel */
@@ -49,10 +49,10 @@ enum saying {
   SAY_RUN_FAILED, /* what */
   SAY_RUN_WRONG,  /* what was wrong */
   SAY_CANCELLED,
-  SAY_MEASURED,   /* value */
-  SAY_AGAINST,    /* predicted, factor */
-  SAY_IN_BAND,    /* low, high */
-  SAY_OUT_OF_BAND,/* low, high */
+  SAY_MEASURED,    /* value */
+  SAY_AGAINST,     /* predicted, factor */
+  SAY_IN_BAND,     /* low, high */
+  SAY_OUT_OF_BAND, /* low, high */
   SAY_BYE,
   SAYINGS
 };

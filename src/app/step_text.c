@@ -169,7 +169,8 @@ void step_text_put(const struct step_text *t, int index) {
 
 /* ---- items */
 
-/* The texts of items are Markdown too: `code` and **strong**; their numbers are filled in already. */
+/* The texts of items are Markdown too: `code` and **strong**; their numbers are filled in already.
+ */
 static void put_item_text(const struct step_text *t, const char *marker, char *text) {
   struct prose *prose = prose_render(text, NULL);
   if (*marker && prose->nblocks == 1 && prose->blocks[0].kind == PROSE_PARAGRAPH) {

@@ -14,8 +14,8 @@ struct step_text {
   enum lang lang;
 };
 
-/* Title, prose, and what the step shows besides (simulator, figure, code, question of a prediction, runs).
- * Items are left out. */
+/* Title, prose, and what the step shows besides (simulator, figure, code, question of a prediction,
+ * runs). Items are left out. */
 void step_text_put(const struct step_text *t, int index);
 
 /* The prose of any section by its id; nothing if there is none. */

@@ -54,7 +54,10 @@ static bool field_value(const struct values_run *r, const char *field, double *o
   const struct {
     const char *name;
     double value;
-  } fields[] = {{"gflops", r->gflops}, {"ms", r->ms}, {"gbs", r->gbs}, {"ratio", r->ratio},
+  } fields[] = {{"gflops", r->gflops},
+                {"ms", r->ms},
+                {"gbs", r->gbs},
+                {"ratio", r->ratio},
                 {"share", r->share}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (strcmp(fields[i].name, field) == 0)

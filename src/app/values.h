@@ -1,5 +1,5 @@
-/* Numbers for the prose of a lesson outside the screen: the step's sizes, this machine's measured roofs,
- * runs made just now, and the recorded card for the rest. */
+/* Numbers for the prose of a lesson outside the screen: the step's sizes, this machine's measured
+ * roofs, runs made just now, and the recorded card for the rest. */
 #ifndef MM_APP_VALUES_H
 #define MM_APP_VALUES_H
 
@@ -31,14 +31,16 @@ void values_close(struct values *v);
 /* A source that borrows v. */
 struct prose_source values_source(struct values *v);
 
-/* Keeps what a run of the current lesson's experiment measured (an earlier one of that name goes). */
+/* Keeps what a run of the current lesson's experiment measured (an earlier one of that name goes).
+ */
 void values_keep(struct values *v, const char *experiment, const char *as, const struct result *r);
 
-/* Evaluates an expression over AS.field of the kept runs of an experiment; false if it has no value. */
+/* Evaluates an expression over AS.field of the kept runs of an experiment; false if it has no
+ * value. */
 bool values_of_runs(struct values *v, const char *experiment, const char *text, double *out);
 
-/* M, N, K and parameters of an experiment's run at sweep value `at` (NAN without a sweep). False with a
- * sentence if the kernel is unknown or does not take them. */
+/* M, N, K and parameters of an experiment's run at sweep value `at` (NAN without a sweep). False
+ * with a sentence if the kernel is unknown or does not take them. */
 bool values_run_size(const struct values *v, const struct experiment *e, const struct exp_run *run,
                      double at, struct kernel_size *out, struct err *err);
 

@@ -96,9 +96,7 @@ void answer_draw(struct answer_draw *d, const struct item *item, uint64_t seed) 
   answer_draw_at(d, item, seed, pick);
 }
 
-void answer_done(struct answer_draw *d) {
-  expr_vars_free(&d->vars);
-}
+void answer_done(struct answer_draw *d) { expr_vars_free(&d->vars); }
 
 bool answer_value(const struct answer_draw *d, const char *key, double *value) {
   struct expr_vars vars = d->vars;
@@ -171,9 +169,7 @@ static char *said(struct grader *g, const struct text2 *say, const char *tag) {
   return text ? alloc_str(text) : NULL;
 }
 
-static bool near(double a, double b, double reach) {
-  return fabs(a - b) <= reach;
-}
+static bool near(double a, double b, double reach) { return fabs(a - b) <= reach; }
 
 /* The typed value in the base unit of the item; false if the verdict is there already. */
 static bool understand(struct grader *g, const struct units_value *v) {
@@ -207,7 +203,8 @@ static bool understand(struct grader *g, const struct units_value *v) {
   return true;
 }
 
-/* Another accepted key; one that lies within tolerance of the key itself only if that is what was meant. */
+/* Another accepted key; one that lies within tolerance of the key itself only if that is what was
+ * meant. */
 static bool try_accepted(struct grader *g) {
   const struct answer_draw *d = g->d;
   for (int i = 0; i < d->item->naccept; i++) {
@@ -248,11 +245,16 @@ static bool try_slip(struct grader *g) {
     const char *text;
     enum phrase phrase;
   } slips[] = {
-      {1e3, "10^3", PHRASE_SLIP_THOUSANDS},  {1e6, "10^6", PHRASE_SLIP_THOUSANDS},
-      {1e9, "10^9", PHRASE_SLIP_THOUSANDS},  {1e12, "10^12", PHRASE_SLIP_THOUSANDS},
-      {1024.0, "", PHRASE_SLIP_BINARY},      {1048576.0, "", PHRASE_SLIP_BINARY},
-      {1073741824.0, "", PHRASE_SLIP_BINARY}, {1.024, "", PHRASE_SLIP_BINARY},
-      {1.048576, "", PHRASE_SLIP_BINARY},    {1.073741824, "", PHRASE_SLIP_BINARY},
+      {1e3, "10^3", PHRASE_SLIP_THOUSANDS},
+      {1e6, "10^6", PHRASE_SLIP_THOUSANDS},
+      {1e9, "10^9", PHRASE_SLIP_THOUSANDS},
+      {1e12, "10^12", PHRASE_SLIP_THOUSANDS},
+      {1024.0, "", PHRASE_SLIP_BINARY},
+      {1048576.0, "", PHRASE_SLIP_BINARY},
+      {1073741824.0, "", PHRASE_SLIP_BINARY},
+      {1.024, "", PHRASE_SLIP_BINARY},
+      {1.048576, "", PHRASE_SLIP_BINARY},
+      {1.073741824, "", PHRASE_SLIP_BINARY},
       {8, "", PHRASE_SLIP_BITS},
   };
   enum unit_class class = unit_of(g->d->item);

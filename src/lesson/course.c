@@ -10,10 +10,10 @@
 
 /* The order and the names are for ever: progress hangs on the ids. */
 static const char *const dirs[COURSE_LESSONS] = {
-    "01-machine",       "02-flops",        "03-intensity",   "04-roofline",   "05-coalescing",
-    "06-tiling",        "07-tiled-kernel", "08-tile-size",   "09-register-tiling",
-    "10-vector-loads",  "11-latency",      "12-tensor-cores", "13-cpu-gpu",   "14-strassen",
-    "15-diagnosis",     "16-measuring",    "17-l2-and-waves", "18-reduce",    "19-interview",
+    "01-machine",   "02-flops",        "03-intensity", "04-roofline",        "05-coalescing",
+    "06-tiling",    "07-tiled-kernel", "08-tile-size", "09-register-tiling", "10-vector-loads",
+    "11-latency",   "12-tensor-cores", "13-cpu-gpu",   "14-strassen",        "15-diagnosis",
+    "16-measuring", "17-l2-and-waves", "18-reduce",    "19-interview",
 };
 
 const char *course_dir(const char *id) {
@@ -34,8 +34,7 @@ static struct lesson *load_embedded(const char *rel, bool *there, struct err *er
   *there = f[0] && f[1] && f[2];
   if (!*there)
     return NULL;
-  struct lesson_texts t = {rel, f[0]->data, {f[1]->data, f[2]->data},
-                           f[0]->n, {f[1]->n, f[2]->n}};
+  struct lesson_texts t = {rel, f[0]->data, {f[1]->data, f[2]->data}, f[0]->n, {f[1]->n, f[2]->n}};
   return lesson_parse(&t, err);
 }
 

@@ -15,8 +15,8 @@ struct course {
   } entry[COURSE_LESSONS];
 };
 
-/* Loads all lessons below the data directory's lessons/ (or embedded). One damaged lesson does not harm
- * the others. Cannot fail. */
+/* Loads all lessons below the data directory's lessons/ (or embedded). One damaged lesson does not
+ * harm the others. Cannot fail. */
 struct course *course_load(void);
 void course_free(struct course *c);
 

@@ -4,8 +4,8 @@
 
 #include "lesson/answer.h"
 
-/* The text for this draw; {x} of an unknown x stays as it is, an expression without value is "-". The
- * caller frees. */
+/* The text for this draw; {x} of an unknown x stays as it is, an expression without value is "-".
+ * The caller frees. */
 char *fillin_text(const struct answer_draw *d, const char *text);
 
 /* False with a sentence for a {name} that is not drawn or an expression that has no value here. */

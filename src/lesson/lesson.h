@@ -30,19 +30,19 @@ enum step_kind {
 struct step {
   char *id;
   enum step_kind kind;
-  struct text2 title;  /* from the heading of its prose: `## id Title` */
-  char *prose[LANGS];  /* Markdown with {{...}}, "" if none */
-  int line[LANGS];     /* of the prose in en.md and zh.md; 0 if none */
-  char *figure;        /* FIGURE: name; data in figure_data */
+  struct text2 title; /* from the heading of its prose: `## id Title` */
+  char *prose[LANGS]; /* Markdown with {{...}}, "" if none */
+  int line[LANGS];    /* of the prose in en.md and zh.md; 0 if none */
+  char *figure;       /* FIGURE: name; data in figure_data */
   const cJSON *figure_data;
-  char *kernel;        /* SIM, CODE */
-  int64_t M, N, K;     /* SIM; also the step's sizes for prose (0 if none) */
+  char *kernel;            /* SIM, CODE */
+  int64_t M, N, K;         /* SIM; also the step's sizes for prose (0 if none) */
   struct expr_vars params; /* SIM: parameters by name */
-  int at;              /* SIM: step of the walk to open at */
-  char **marks;        /* CODE: names of lines to mark */
+  int at;                  /* SIM: step of the walk to open at */
+  char **marks;            /* CODE: names of lines to mark */
   int nmarks;
-  char *experiment;    /* PREDICT, RUN */
-  char *item;          /* ITEM */
+  char *experiment; /* PREDICT, RUN */
+  char *item;       /* ITEM */
 };
 
 enum { EXP_CUDA, EXP_CPU, EXP_XRAY, EXP_PLACES };
@@ -66,10 +66,11 @@ struct experiment {
   double *sweep;
   int nsweep;
   char *quantity, *unit; /* expression over AS.gflops AS.ms AS.gbs AS.ratio AS.share */
-  char *band_low[EXP_PLACES], *band_high[EXP_PLACES]; /* expressions; NULL where the place is absent */
+  char *band_low[EXP_PLACES],
+      *band_high[EXP_PLACES]; /* expressions; NULL where the place is absent */
   struct {
     char *cond, *step;
-  } *not_visible;
+  } * not_visible;
   int nnot_visible;
 };
 
@@ -94,11 +95,11 @@ struct item {
   struct text2 stem; /* may hold {name} and {{expr|unit}} */
   struct item_draw {
     char name[32];
-    double *values; /* of rows: 0, 1, 2 ... */
-    char **labels;  /* for draws of named rows; NULL for plain numbers */
+    double *values;         /* of rows: 0, 1, 2 ... */
+    char **labels;          /* for draws of named rows; NULL for plain numbers */
     struct expr_vars *rows; /* of rows: the variables each gives; NULL for plain numbers */
     int n;
-  } *draw;
+  } * draw;
   int ndraw;
   char *unit, *key, *tol; /* numeric: tol "2%", "abs2", "exact" */
   struct item_mal *accept, *mal;
@@ -142,7 +143,8 @@ struct lesson {
  * resolves, every expression parses. NULL with "file:line: what". Free with lesson_free. */
 struct lesson *lesson_load(const char *dir, struct err *err);
 
-/* The same from texts; name ("lessons/06-tiling") stands in messages, and its last part is `dir`. */
+/* The same from texts; name ("lessons/06-tiling") stands in messages, and its last part is `dir`.
+ */
 struct lesson_texts {
   const char *name, *json, *prose[LANGS];
   size_t njson, nprose[LANGS];
@@ -152,7 +154,8 @@ void lesson_free(struct lesson *l);
 const struct item *lesson_item(const struct lesson *l, const char *id);
 const struct experiment *lesson_experiment(const struct lesson *l, const char *id);
 const struct note *lesson_note(const struct lesson *l, const char *id);
-int lesson_step(const struct lesson *l, const char *id); /* index, or -1; a number from 1 also counts */
+int lesson_step(const struct lesson *l,
+                const char *id); /* index, or -1; a number from 1 also counts */
 
 /* Title and prose of the section of that id, a step or a note; false if there is none. */
 bool lesson_section(const struct lesson *l, const char *id, enum lang lang, const char **title,

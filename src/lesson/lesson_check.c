@@ -88,8 +88,9 @@ static void check_members(struct check *c) {
     }
   }
   list = json_get(root, "items");
-  only_known_in(c, list, " id kind tags stem draw unit key tol accept mal options shuffle steps "
-                         "hints solution why ");
+  only_known_in(c, list,
+                " id kind tags stem draw unit key tol accept mal options shuffle steps "
+                "hints solution why ");
   for (n = list ? list->child : NULL; n; n = n->next) {
     only_known_in(c, json_get(n, "accept"), " key note tag ");
     only_known_in(c, json_get(n, "mal"), " key tag say ");
@@ -129,8 +130,10 @@ static void check_mals(struct item_check *ic, const struct answer_draw *d, const
       continue;
     }
     if (fabs(wrong - d->key) <= answer_tolerance(d, d->key, 2) && !ic->near_told) {
-      FAULT(ic->c, ic->node, "item \"%s\": the malrule %s lies within twice the tolerance of the "
-            "key at %s", item->id, item->mal[i].key, name);
+      FAULT(ic->c, ic->node,
+            "item \"%s\": the malrule %s lies within twice the tolerance of the "
+            "key at %s",
+            item->id, item->mal[i].key, name);
       ic->near_told = true;
     }
   }
@@ -247,7 +250,8 @@ static void check_item(struct check *c, int index) {
 
 /* ---- experiments */
 
-/* Gives every name a value that an experiment may use: AS.field of its runs and the sweep variable. */
+/* Gives every name a value that an experiment may use: AS.field of its runs and the sweep variable.
+ */
 struct exp_names {
   const struct exp_side *side;
   const char *sweep;
@@ -423,8 +427,10 @@ static void check_typed(struct check *c, const char *file, int at, const char *i
         number = numeral_find(p + used, &len);
         number = number ? number : copy + n;
       } else if (typed_quantity(p, &used)) {
-        fault_at(c, file, at, "section \"%s\": \"%.*s\" is typed by hand beside an expression; "
-                 "write it as {{...}} too", id, (int)used, p);
+        fault_at(c, file, at,
+                 "section \"%s\": \"%.*s\" is typed by hand beside an expression; "
+                 "write it as {{...}} too",
+                 id, (int)used, p);
       } else {
         used += strspn(p + 1, "0123456789.,") * (size_t)(isdigit((unsigned char)*p) != 0);
       }
@@ -454,8 +460,8 @@ static void check_prose(struct check *c) {
   }
   for (int i = 0; i < c->l->nnotes; i++)
     if (!note_used(c->l, c->l->notes[i].id))
-      fault_at(c, "en.md", c->l->notes[i].line[LANG_EN], "section \"%s\" is no step, and no \"not_visible\" names it",
-               c->l->notes[i].id);
+      fault_at(c, "en.md", c->l->notes[i].line[LANG_EN],
+               "section \"%s\" is no step, and no \"not_visible\" names it", c->l->notes[i].id);
 }
 
 /* ---- one lesson, all lessons */

@@ -20,16 +20,15 @@ bool load_array(const struct load *ld, const cJSON *obj, const char *key, int ma
     return json_fail(ld->doc, a, ld->err, "\"%s\" must be a list [...]", key);
   int count = cJSON_GetArraySize(a);
   if (count > max)
-    return json_fail(ld->doc, a, ld->err, "\"%s\" has %d entries, the limit is %d", key, count, max);
+    return json_fail(ld->doc, a, ld->err, "\"%s\" has %d entries, the limit is %d", key, count,
+                     max);
   *out = a->child;
   *n = count;
   return true;
 }
 
 /* Blank text would be an empty line on the screen, so it counts as missing. */
-static bool blank(const char *s) {
-  return s[strspn(s, " \t\r\n")] == '\0';
-}
+static bool blank(const char *s) { return s[strspn(s, " \t\r\n")] == '\0'; }
 
 static bool string_node(const struct load *ld, const cJSON *node, const char *what, char **out) {
   if (!cJSON_IsString(node))
@@ -52,8 +51,8 @@ bool load_id(const struct load *ld, const cJSON *obj, const char *key, bool dots
   if (!load_string(ld, obj, key, true, out))
     return false;
   const char *s = *out;
-  size_t ok = strspn(s, dots ? "abcdefghijklmnopqrstuvwxyz0123456789-." :
-                               "abcdefghijklmnopqrstuvwxyz0123456789-");
+  size_t ok = strspn(s, dots ? "abcdefghijklmnopqrstuvwxyz0123456789-."
+                             : "abcdefghijklmnopqrstuvwxyz0123456789-");
   if (s[ok] || ok > 63 || strspn(s, "0123456789") == ok)
     return json_fail(ld->doc, json_get(obj, key), ld->err,
                      "\"%s\" is no id: use a-z, 0-9 and -%s, at most 63, not only digits", s,

@@ -1,4 +1,5 @@
-/* Small readers that the loaders of lesson.json share: each checks a type and says file and line. */
+/* Small readers that the loaders of lesson.json share: each checks a type and says file and line.
+ */
 #ifndef MM_LESSON_LOAD_H
 #define MM_LESSON_LOAD_H
 
@@ -6,8 +7,8 @@
 
 enum { LOAD_MAX_BYTES = 1 << 20, LOAD_STEPS = 64, LOAD_ITEMS = 64, LOAD_LIST = 64 };
 
-/* Where a loader is: the document for messages, and the sentence. Functions return false once *err is
- * set, and nothing is freed: the owner frees the half-filled struct. */
+/* Where a loader is: the document for messages, and the sentence. Functions return false once *err
+ * is set, and nothing is freed: the owner frees the half-filled struct. */
 struct load {
   const json_doc *doc;
   struct err *err;
@@ -18,7 +19,8 @@ bool load_array(const struct load *ld, const cJSON *obj, const char *key, int ma
                 const cJSON **out, int *n);
 
 /* A cleaned copy of a string member, not empty. Optional ones leave *out NULL. */
-bool load_string(const struct load *ld, const cJSON *obj, const char *key, bool required, char **out);
+bool load_string(const struct load *ld, const cJSON *obj, const char *key, bool required,
+                 char **out);
 
 /* A string that is an id: a-z 0-9 - and (dots) '.', at most 63 bytes. */
 bool load_id(const struct load *ld, const cJSON *obj, const char *key, bool dots, char **out);

@@ -8,9 +8,7 @@ static const char *const kind_name[] = {"text", "figure", "sim",       "code",  
                                         "run",  "item",   "interview", "summary"};
 enum { KINDS = sizeof kind_name / sizeof *kind_name };
 
-const char *load_steps_kind(enum step_kind kind) {
-  return kind_name[kind];
-}
+const char *load_steps_kind(enum step_kind kind) { return kind_name[kind]; }
 
 static bool load_kind(const struct load *ld, const cJSON *obj, struct step *s) {
   const char *kind = json_str(obj, "kind");
@@ -71,9 +69,8 @@ static bool load_detail(const struct load *ld, const cJSON *obj, const struct le
   case STEP_ITEM:
     if (!load_string(ld, obj, "item", true, &s->item))
       return false;
-    return lesson_item(l, s->item) ||
-           json_fail(ld->doc, json_get(obj, "item"), ld->err,
-                     "there is no item \"%s\" in this lesson", s->item);
+    return lesson_item(l, s->item) || json_fail(ld->doc, json_get(obj, "item"), ld->err,
+                                                "there is no item \"%s\" in this lesson", s->item);
   case STEP_TEXT:
   case STEP_INTERVIEW:
   case STEP_SUMMARY:

@@ -4,8 +4,8 @@
 
 #include "lesson/load.h"
 
-/* Fills l->steps; items and experiments must be there already, so that references can be resolved. On
- * failure the sentence is in ld->err, and l holds what was read so far. */
+/* Fills l->steps; items and experiments must be there already, so that references can be resolved.
+ * On failure the sentence is in ld->err, and l holds what was read so far. */
 bool load_steps(const struct load *ld, const cJSON *root, struct lesson *l);
 
 /* Frees what a step holds, not the struct itself. */

@@ -30,8 +30,8 @@ static bool parse_format(const char *text, struct numeral *out, struct err *err)
     n = 2;
   }
   enum unit_class class;
-  if (n > 2 || (strcmp(word[0], "exact") != 0 && strcmp(word[0], "x") != 0 &&
-                !units_class(word[0], &class)))
+  if (n > 2 ||
+      (strcmp(word[0], "exact") != 0 && strcmp(word[0], "x") != 0 && !units_class(word[0], &class)))
     return err_set(err, "\"|%s\" is no unit with digits, like \"| GB/s 3\"", text);
   if (word[1][0] && (strlen(word[1]) != 1 || word[1][0] < '1' || word[1][0] > '9'))
     return err_set(err, "\"%s\" must be a number of digits from 1 to 9", word[1]);

@@ -21,10 +21,10 @@ static const char *const table[PHRASES][LANGS] = {
         {"The method is right, the prefix is not: the number is off by a factor of %1. Check k, M, "
          "G and T.",
          "方法对，前缀不对：差了 %1 倍。检查 k、M、G、T。"},
-    [PHRASE_SLIP_BINARY] =
-        {"Off by a power of 1024 against 1000: here G = 10^9, and Gi = 2^30.",
-         "差在 1024 和 1000 之间：这里 G = 10^9，Gi = 2^30。"},
-    [PHRASE_SLIP_BITS] = {"Off by a factor of 8: bits against bytes.", "差 8 倍：bit 和 byte 混了。"},
+    [PHRASE_SLIP_BINARY] = {"Off by a power of 1024 against 1000: here G = 10^9, and Gi = 2^30.",
+                            "差在 1024 和 1000 之间：这里 G = 10^9，Gi = 2^30。"},
+    [PHRASE_SLIP_BITS] = {"Off by a factor of 8: bits against bytes.",
+                          "差 8 倍：bit 和 byte 混了。"},
     [PHRASE_NEAR] = {"Close: the method looks right, with a slip in the arithmetic. Compute it "
                      "once more.",
                      "很接近：方法看来对，算术有小错。再算一遍。"},
@@ -39,9 +39,7 @@ static const char *const table[PHRASES][LANGS] = {
                        "这组数字下这道题没有答案。这次不计。"},
 };
 
-const char *phrases_text(enum phrase p, enum lang lang) {
-  return table[p][lang];
-}
+const char *phrases_text(enum phrase p, enum lang lang) { return table[p][lang]; }
 
 char *phrases_fill(enum phrase p, enum lang lang, const char *a, const char *b) {
   struct str s = {0};

@@ -8,7 +8,7 @@ enum phrase {
   PHRASE_RIGHT,
   PHRASE_RATE_FOR_AMOUNT,
   PHRASE_AMOUNT_FOR_RATE,
-  PHRASE_UNIT_WRONG,     /* given, asked */
+  PHRASE_UNIT_WRONG, /* given, asked */
   PHRASE_PERCENT,
   PHRASE_SLIP_THOUSANDS, /* times: "1000" */
   PHRASE_SLIP_BINARY,
@@ -24,7 +24,8 @@ enum phrase {
 /* The sentence; the comments above name the strings that it takes. Static text. */
 const char *phrases_text(enum phrase p, enum lang lang);
 
-/* The sentence with its first and second string put in ("" where it takes none). The caller frees. */
+/* The sentence with its first and second string put in ("" where it takes none). The caller frees.
+ */
 char *phrases_fill(enum phrase p, enum lang lang, const char *a, const char *b);
 
 #endif

@@ -73,8 +73,10 @@ static void take_file(progress *p, struct err *notice) {
   const cJSON *root = doc ? json_root(doc) : NULL;
   double schema = root ? json_num(root, "schema", -1) : -1;
   if (schema > SCHEMA) {
-    err_set(notice, "%s was written by a newer mmtutor (schema %.0f). It is left as it is, and "
-            "nothing will be saved; update mmtutor.", p->path, schema);
+    err_set(notice,
+            "%s was written by a newer mmtutor (schema %.0f). It is left as it is, and "
+            "nothing will be saved; update mmtutor.",
+            p->path, schema);
     memory_only(p);
   } else if (doc && cJSON_IsObject(root) && schema == SCHEMA && sound(root)) {
     cJSON_Delete(p->root);
@@ -100,7 +102,7 @@ progress *progress_open(bool in_memory, struct err *notice) {
   p->path = paths_state("progress.json");
   if (!p->path) {
     err_set(notice, "There is no home directory, so progress will not be saved. Set HOME or "
-            "XDG_STATE_HOME.");
+                    "XDG_STATE_HOME.");
     return p;
   }
   p->lock = paths_lock(p->path, &err);
@@ -135,7 +137,8 @@ void progress_close(progress *p) {
 
 /* ---- members, made on the way */
 
-/* cJSON has no const to take away, but json_get returns const for readers; this one is for writers. */
+/* cJSON has no const to take away, but json_get returns const for readers; this one is for writers.
+ */
 static cJSON *member(cJSON *obj, const char *key) {
   cJSON *m = cJSON_GetObjectItemCaseSensitive(obj, key);
   if (m && cJSON_IsObject(m))
@@ -185,9 +188,7 @@ const char *progress_at(const progress *p, const char *lesson) {
   return json_str(lesson_read(p, lesson), "at");
 }
 
-const char *progress_last_lesson(const progress *p) {
-  return json_str(p->root, "last");
-}
+const char *progress_last_lesson(const progress *p) { return json_str(p->root, "last"); }
 
 /* ---- answers */
 
@@ -208,7 +209,8 @@ void progress_answer(progress *p, const char *item, const struct progress_answer
     list = cJSON_AddArrayToObject(of, "answers");
   }
   clock_iso(date, sizeof date);
-  snprintf(seed, sizeof seed, "%llu", (unsigned long long)a->seed); /* over 2^53 no number holds it */
+  snprintf(seed, sizeof seed, "%llu",
+           (unsigned long long)a->seed); /* over 2^53 no number holds it */
   cJSON_AddItemToObject(one, "text", clean_string(a->text));
   cJSON_AddStringToObject(one, "seed", seed);
   cJSON_AddBoolToObject(one, "right", a->right);

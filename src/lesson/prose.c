@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `|` inside {{...}} would cut a table cell and `*` would start emphasis, so each expression goes through
- * the Markdown parser as one private character, MARK_BASE + its index. */
+/* `|` inside {{...}} would cut a table cell and `*` would start emphasis, so each expression goes
+ * through the Markdown parser as one private character, MARK_BASE + its index. */
 enum {
   MAX_BYTES = 1 << 20,
   MAX_BLOCKS = 10000,
@@ -45,8 +45,8 @@ struct pick {
   const struct prose_source *src;
 };
 
-/* Names of the recorded card first, and the learner's own only for the step's plain names, so that one
- * value never mixes two machines. */
+/* Names of the recorded card first, and the learner's own only for the step's plain names, so that
+ * one value never mixes two machines. */
 static bool lookup_recorded(void *ctx, const char *name, double *value) {
   const struct prose_source *src = ((struct pick *)ctx)->src;
   if (src->recorded && src->recorded(src->recorded_ctx, name, value))
@@ -80,8 +80,8 @@ static void evaluate(const struct prose_source *src, const struct numeral *num,
 static struct prose_run *add_run(struct build *b, enum prose_style style) {
   struct prose_block *block = b->cur;
   if ((block->nruns & (block->nruns - 1)) == 0)
-    block->runs = alloc_grow(block->runs, block->nruns ? (size_t)block->nruns * 2 : 1,
-                             sizeof *block->runs);
+    block->runs =
+        alloc_grow(block->runs, block->nruns ? (size_t)block->nruns * 2 : 1, sizeof *block->runs);
   struct prose_run *run = &block->runs[block->nruns++];
   *run = (struct prose_run){.style = style, .value = NAN};
   return run;
@@ -175,9 +175,7 @@ static int mark_at(const struct build *b, const char *s, size_t n) {
   return cp >= MARK_BASE && cp < MARK_BASE + b->nmarks ? cp - MARK_BASE : -1;
 }
 
-static bool verbatim(const struct build *b) {
-  return b->code || b->cur->kind == PROSE_CODE;
-}
+static bool verbatim(const struct build *b) { return b->code || b->cur->kind == PROSE_CODE; }
 
 static bool put(struct build *b, const char *s, size_t n) {
   if (!b->cur && !open_block(b, b->quote ? PROSE_QUOTE : PROSE_PARAGRAPH, b->lists))
@@ -365,7 +363,7 @@ static size_t encode(unsigned long cp, char out[4]) {
 static bool put_entity(struct build *b, const char *s, size_t n) {
   static const struct {
     const char *name, *text;
-  } known[] = {{"&amp;", "&"},  {"&lt;", "<"},   {"&gt;", ">"},
+  } known[] = {{"&amp;", "&"},   {"&lt;", "<"},   {"&gt;", ">"},
                {"&quot;", "\""}, {"&nbsp;", " "}, {"&times;", "×"}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strlen(known[i].name) == n && memcmp(known[i].name, s, n) == 0)

@@ -2,8 +2,8 @@
 #ifndef MM_LESSON_PROSE_H
 #define MM_LESSON_PROSE_H
 
-#include "base/expr.h"
 #include "base/err.h"
+#include "base/expr.h"
 
 enum prose_block_kind {
   PROSE_PARAGRAPH,
@@ -15,8 +15,15 @@ enum prose_block_kind {
   PROSE_TABLE_ROW /* cells separated by '\t' runs; the first row is the head */
 };
 
-enum prose_style { PROSE_PLAIN, PROSE_STRONG, PROSE_EMPH, PROSE_INLINE_CODE, PROSE_NUMBER,
-                   PROSE_RECORDED /* a value of the recorded card */, PROSE_CELL_END };
+enum prose_style {
+  PROSE_PLAIN,
+  PROSE_STRONG,
+  PROSE_EMPH,
+  PROSE_INLINE_CODE,
+  PROSE_NUMBER,
+  PROSE_RECORDED /* a value of the recorded card */,
+  PROSE_CELL_END
+};
 
 struct prose_run {
   enum prose_style style;
@@ -39,15 +46,16 @@ struct prose {
   int nblocks;
 };
 
-/* Where numbers come from. `recorded` (may be NULL) is asked when `lookup` does not know a name: its
- * value is shown with the recorded card's tag. */
+/* Where numbers come from. `recorded` (may be NULL) is asked when `lookup` does not know a name:
+ * its value is shown with the recorded card's tag. */
 struct prose_source {
   expr_lookup lookup, recorded;
   void *ctx, *recorded_ctx;
   const char *recorded_tag; /* "(H200)" */
 };
 
-/* Renders; hostile or broken Markdown still gives blocks. An expression that cannot be evaluated shows
+/* Renders; hostile or broken Markdown still gives blocks. An expression that cannot be evaluated
+ * shows
  * "-". Cannot fail; free with prose_free. */
 struct prose *prose_render(const char *markdown, const struct prose_source *src);
 void prose_free(struct prose *p);

@@ -15,8 +15,9 @@ struct sections {
   int n;
 };
 
-/* Cuts text. False with "name:line: what" if the bytes are not UTF-8, a heading has no id or title, an id
- * stands twice, or text stands before the first heading. Free in both cases with sections_free. */
+/* Cuts text. False with "name:line: what" if the bytes are not UTF-8, a heading has no id or title,
+ * an id stands twice, or text stands before the first heading. Free in both cases with
+ * sections_free. */
 bool sections_cut(const char *text, size_t n, const char *name, struct sections *out,
                   struct err *err);
 void sections_free(struct sections *s);

@@ -12,8 +12,8 @@ struct tolerance {
 /* False if the text is none of the three forms. */
 bool tolerance_parse(const char *text, struct tolerance *out);
 
-/* The distance from key that is still right; scale turns the item's unit into the base unit. Never 0, so
- * that rounding in the last bit does not matter. */
+/* The distance from key that is still right; scale turns the item's unit into the base unit. Never
+ * 0, so that rounding in the last bit does not matter. */
 double tolerance_reach(const struct tolerance *t, double key, double scale);
 
 #endif

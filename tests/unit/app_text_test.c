@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 static void prints(const char *markdown, int width, const char *expect) {
@@ -151,7 +152,8 @@ static void test_run_sizes(void **state) {
   (void)state;
   catalog *kernels = catalog_new();
   struct values v = {.kernels = kernels};
-  char tiled[] = "cuda/tiled", b[] = "b", n[] = "n", t[] = "T", size[] = "64", wrong[] = "cuda/tild";
+  char tiled[] = "cuda/tiled", b[] = "b", n[] = "n", t[] = "T", size[] = "64",
+       wrong[] = "cuda/tild";
   struct exp_run run = {.as = b, .kernel = tiled};
   struct experiment e = {.sweep_var = n};
   struct kernel_size out;

@@ -1,4 +1,5 @@
-/* Grading: the worked items over all their draws, slips, units, unreadable answers, choices, orders. */
+/* Grading: the worked items over all their draws, slips, units, unreadable answers, choices,
+ * orders. */
 #include "lesson/answer.h"
 
 #include "base/units.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 static struct lesson *fixture;
@@ -72,8 +74,8 @@ static void key_is_right(const struct answer_draw *d) {
   free(pretty);
 }
 
-/* Each malrule that does not meet the key is told by its own tag or words. An earlier one with the same
- * number may speak instead. */
+/* Each malrule that does not meet the key is told by its own tag or words. An earlier one with the
+ * same number may speak instead. */
 static void mals_speak(const struct answer_draw *d) {
   for (int i = 0; i < d->item->nmal; i++) {
     const struct item_mal *m = &d->item->mal[i];
@@ -94,8 +96,8 @@ static void mals_speak(const struct answer_draw *d) {
       continue;
     if (m->tag)
       assert_string_equal(tag, m->tag);
-    assert_string_equal(say, m->say.in[LANG_EN] ? m->say.in[LANG_EN] :
-                                                  misconception_text(m->tag, LANG_EN));
+    assert_string_equal(say, m->say.in[LANG_EN] ? m->say.in[LANG_EN]
+                                                : misconception_text(m->tag, LANG_EN));
   }
 }
 
@@ -329,10 +331,14 @@ static void test_register_is_bilingual(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_keys_and_malrules), cmocka_unit_test(test_table),
-      cmocka_unit_test(test_percent_and_bytes), cmocka_unit_test(test_no_slip_without_unit),
-      cmocka_unit_test(test_texts),             cmocka_unit_test(test_choice),
-      cmocka_unit_test(test_order),             cmocka_unit_test(test_draws_vary),
+      cmocka_unit_test(test_keys_and_malrules),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_percent_and_bytes),
+      cmocka_unit_test(test_no_slip_without_unit),
+      cmocka_unit_test(test_texts),
+      cmocka_unit_test(test_choice),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_draws_vary),
       cmocka_unit_test(test_register_is_bilingual),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 static catalog *kernels;
@@ -53,7 +54,8 @@ static const struct {
     {"order", "lesson.json", "\"order\": 6", "\"order\": 7", "\"order\" is 7"},
     {"id of another place", "lesson.json", "\"id\": \"tiling\"", "\"id\": \"flops\"", "02-flops"},
     {"id of no place", "lesson.json", "\"id\": \"tiling\"", "\"id\": \"cooking\"", "cooking"},
-    {"unknown member", "lesson.json", "\"minutes\": 15", "\"minutes\": 15, \"mintes\": 2", "mintes"},
+    {"unknown member", "lesson.json", "\"minutes\": 15", "\"minutes\": 15, \"mintes\": 2",
+     "mintes"},
     {"unknown member of a malrule", "lesson.json", "\"tag\": \"fma1\"}",
      "\"tag\": \"fma1\", \"sya\": {}}", "sya"},
     {"no minutes", "lesson.json", "\"minutes\": 15,", "", "minutes"},
@@ -64,12 +66,13 @@ static const struct {
      "33"},
     {"mark", "lesson.json", "\"marks\": []", "\"marks\": [\"nowhere\"]", "nowhere"},
     {"no band", "lesson.json", "\"band\": [\"1\", \"80\"], ", "", "band"},
-    {"no not_visible", "lesson.json",
-     "[{\"if\": \"b.gflops<1.2*a.gflops\", \"text\": \"slower\"}]", "[]", "not_visible"},
+    {"no not_visible", "lesson.json", "[{\"if\": \"b.gflops<1.2*a.gflops\", \"text\": \"slower\"}]",
+     "[]", "not_visible"},
     {"unknown run in the quantity", "lesson.json", "\"b.gflops/a.gflops\"", "\"c.gflops/a.gflops\"",
      "c.gflops"},
     {"unknown field", "lesson.json", "\"b.gflops/a.gflops\"", "\"b.speed/a.gflops\"", "b.speed"},
-    {"key without value", "lesson.json", "\"key\": \"2*M*N*K\"", "\"key\": \"2*M*N*Q\"", "no value"},
+    {"key without value", "lesson.json", "\"key\": \"2*M*N*K\"", "\"key\": \"2*M*N*Q\"",
+     "no value"},
     {"malrule near the key", "lesson.json", "\"key\": \"8*n^3\"", "\"key\": \"8.24*n^3/T\"",
      "twice the tolerance"},
     {"malrule that is the key", "lesson.json", "\"key\": \"8*n^3\"", "\"key\": \"8*n^3/T+1\"",
@@ -79,7 +82,8 @@ static const struct {
     {"no solution", "lesson.json", ", \"solution\": {\"en\": \"gcd\", \"zh\": \"gcd\"}", "",
      "solution"},
     {"tag without text", "lesson.json", "[\"fma1\", \"rate\"]", "[\"fma1\", \"rat\"]", "rat"},
-    {"note that nobody names", "en.md", "## end Summary", "## stray A\n\nb\n\n## end Summary", "stray"},
+    {"note that nobody names", "en.md", "## end Summary", "## stray A\n\nb\n\n## end Summary",
+     "stray"},
     {"number by hand", "en.md", "a tile of T = {{T}}", "4.25 TB/s at T = {{T}}", "4.25 TB/s"},
 };
 
@@ -92,8 +96,7 @@ static void test_faults(void **state) {
     char *bad = dirs_replace(text, table[i].from, table[i].to);
     dirs_write(dir, table[i].file, bad, strlen(bad));
     int count = lesson_check(data, kernels, &faults, &summary);
-    if (count < 1 || !strstr(faults.data, table[i].expect) ||
-        !strstr(faults.data, "06-tiling/"))
+    if (count < 1 || !strstr(faults.data, table[i].expect) || !strstr(faults.data, "06-tiling/"))
       fail_msg("%s: %d faults: %s", table[i].what, count, faults.data ? faults.data : "");
     dirs_write(dir, table[i].file, text, n);
     free(text);

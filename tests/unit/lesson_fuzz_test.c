@@ -1,5 +1,5 @@
-/* Random damage to a lesson's files, from a fixed seed: each load ends with a lesson or a sentence, and
- * what loads can be drawn, graded, rendered and checked. Worth most under `make check-asan`. */
+/* Random damage to a lesson's files, from a fixed seed: each load ends with a lesson or a sentence,
+ * and what loads can be drawn, graded, rendered and checked. Worth most under `make check-asan`. */
 #include "lesson/lesson.h"
 
 #include "base/rand.h"
@@ -9,14 +9,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 enum { ROUNDS = 4000 };
 
-static const char *const bits[] = {"{",    "}",     "[",    "]",   ",",     ":",       "\"",
-                                   "{{",   "}}",    "|",    "`",   "## ",   "\n",      "1e308",
-                                   "-1",   "null",  "true", "0/0", "\\u0000", "\xff",  "**",
-                                   "```",  "9^9^9", "((((", "> ",  "- ",    "\xF3\xB0\x80\x80"};
+static const char *const bits[] = {
+    "{",       "}",    "[",   "]",   ",",     ":",    "\"",   "{{",   "}}",
+    "|",       "`",    "## ", "\n",  "1e308", "-1",   "null", "true", "0/0",
+    "\\u0000", "\xff", "**",  "```", "9^9^9", "((((", "> ",   "- ",   "\xF3\xB0\x80\x80"};
 
 static size_t mutate(struct rand *r, char *text, size_t n, size_t cap) {
   int edits = 1 + (int)rand_below(r, 4);

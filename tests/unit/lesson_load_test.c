@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 static struct lesson *load_good(void) {
@@ -78,7 +79,8 @@ static const struct broken {
     {"bad tol", "lesson.json", "\"tol\": \"2%\"", "\"tol\": \"about\"", "tol"},
     {"bad unit", "lesson.json", "\"unit\": \"FLOP\"", "\"unit\": \"furlong\"", "furlong"},
     {"two right options", "lesson.json", "\"tag\": \"auto\"", "\"right\": true", "right"},
-    {"malrule without words", "lesson.json", "\"tag\": \"fma1\"}", "\"tag\": \"nosuchtag\"}", "say"},
+    {"malrule without words", "lesson.json", "\"tag\": \"fma1\"}", "\"tag\": \"nosuchtag\"}",
+     "say"},
     {"mixed draw", "lesson.json", "[1024, 2048, 4096, 8192]", "[1024, \"x\"]", "draw"},
     {"empty draw", "lesson.json", "[1024, 2048, 4096, 8192]", "[]", "draw"},
     {"sim without sizes", "lesson.json", "\"M\": 12, ", "", "\"M\""},
@@ -282,10 +284,10 @@ static void test_course(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_good),          cmocka_unit_test(test_experiment_and_rows),
-      cmocka_unit_test(test_broken),        cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_bom_and_crlf),  cmocka_unit_test(test_escapes_are_cleaned),
-      cmocka_unit_test(test_deep_nesting),  cmocka_unit_test(test_odd_files),
+      cmocka_unit_test(test_good),         cmocka_unit_test(test_experiment_and_rows),
+      cmocka_unit_test(test_broken),       cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bom_and_crlf), cmocka_unit_test(test_escapes_are_cleaned),
+      cmocka_unit_test(test_deep_nesting), cmocka_unit_test(test_odd_files),
       cmocka_unit_test(test_course),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

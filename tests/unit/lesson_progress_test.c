@@ -2,11 +2,12 @@
 #include "lesson/progress.h"
 
 #include "lesson_dirs.h"
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <dirent.h>
+
 #include <cmocka.h>
 
 static char *home;
@@ -24,9 +25,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-static char *file(void) {
-  return paths_state("progress.json");
-}
+static char *file(void) { return paths_state("progress.json"); }
 
 static void put(const char *text) {
   char *path = file();
@@ -120,8 +119,9 @@ static void test_unknown_members_stay(void **state) {
 
 static void test_damaged(void **state) {
   (void)state;
-  static const char *const bad[] = {"", "{", "[]", "{\"schema\":\"one\"}", "{\"schema\":1,\"items\":3}",
-                                    "{\"schema\":1}}", "\xff\xff"};
+  static const char *const bad[] = {
+      "",        "{", "[]", "{\"schema\":\"one\"}", "{\"schema\":1,\"items\":3}", "{\"schema\":1}}",
+      "\xff\xff"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct err notice = {""};
     put(bad[i]);
@@ -278,10 +278,18 @@ static void test_unwritable_home(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
   const struct CMUnitTest tests[] = {
-      T(test_round_trip),    T(test_unknown_members_stay), T(test_damaged),
-      T(test_directory_in_its_place), T(test_newer_is_left_alone), T(test_two_instances),
-      T(test_damaged_under_lock_is_not_moved), T(test_link_stays), T(test_many_answers),
-      T(test_typed_rubbish), T(test_steps_of_a_lesson), T(test_unwritable_home),
+      T(test_round_trip),
+      T(test_unknown_members_stay),
+      T(test_damaged),
+      T(test_directory_in_its_place),
+      T(test_newer_is_left_alone),
+      T(test_two_instances),
+      T(test_damaged_under_lock_is_not_moved),
+      T(test_link_stays),
+      T(test_many_answers),
+      T(test_typed_rubbish),
+      T(test_steps_of_a_lesson),
+      T(test_unwritable_home),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

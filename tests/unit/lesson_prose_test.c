@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 static bool lookup(void *ctx, const char *name, double *value) {
@@ -87,7 +88,8 @@ static void test_sources(void **state) {
   check("{{roof.dram | B/s}}", "P0 R[4.25 TB/s (H200)]\n");
   check("{{n*roof.dram/n | B/s}}", "P0 R[4.25 TB/s (H200)]\n");
   check("{{here.x}}", "P0 N[10]\n");
-  check("{{here.x*roof.dram/roof.dram}}", "P0 R[20 (H200)]\n"); /* never two machines in one value */
+  check("{{here.x*roof.dram/roof.dram}}",
+        "P0 R[20 (H200)]\n"); /* never two machines in one value */
   check("{{here.only*roof.dram}}", "P0 N[-]\n");
   check("{{nobody}}", "P0 N[-]\n");
   check("{{n/0}}", "P0 N[-]\n");
@@ -125,8 +127,8 @@ static void test_check(void **state) {
   assert_false(prose_check("{{n | B 99}}", &err));
 }
 
-/* The text's own private characters must not be taken for expressions, nor may entities bring back what
- * cleaning took away. */
+/* The text's own private characters must not be taken for expressions, nor may entities bring back
+ * what cleaning took away. */
 static void test_smuggling(void **state) {
   (void)state;
   check("\U000F0000 {{n}}", "P0 p[\uFFFD ] N[4096]\n");
@@ -156,9 +158,10 @@ static void render_hostile(const char *unit, size_t bytes) {
 
 static void test_hostile(void **state) {
   (void)state;
-  static const char *const units[] = {"*",   "_a ", "[",     "![", "`",      "> ",  "- ",   "1. a\n",
-                                      "| ",  "{{",  "{{n}}", "<",  "\\",     "&",   "a\n\n", "-\n",
-                                      "**a", "[]()", "```\n", "~", "\xF3\xB0", "}}{", "|-|\n"};
+  static const char *const units[] = {"*",     "_a ",    "[",        "![",  "`",     "> ",
+                                      "- ",    "1. a\n", "| ",       "{{",  "{{n}}", "<",
+                                      "\\",    "&",      "a\n\n",    "-\n", "**a",   "[]()",
+                                      "```\n", "~",      "\xF3\xB0", "}}{", "|-|\n"};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
     render_hostile(units[i], 256 << 10);
   render_hostile("a **b** {{n}} | c\n\n", 3 << 20); /* over the limit: cut, not refused */
