@@ -22,26 +22,32 @@ static json_doc *load(void) {
   return doc;
 }
 
-/* What a text expects to be filled in, in order: printf conversions and {names}. */
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+enum { HOLES = 16, HOLE = 24 };
+
+/* What a text expects to be filled in: printf conversions in their order, then {names} in any
+ * order. */
 static void placeholders(const char *s, char *out, size_t size) {
+  char braces[HOLES][HOLE];
   size_t n = 0;
-  while (*s && n + 2 < size) {
-    size_t len = 0;
-    if (s[0] == '%' && s[1] == '%') {
-      s += 2;
-      continue;
-    }
-    if (s[0] == '%')
-      len = 1 + strspn(s + 1, "0123456789.-+# *lhzj") + 1;
-    else if (s[0] == '{')
-      len = strcspn(s, "}") + 1;
-    for (size_t i = 0; i < len && s[i] && n + 2 < size; i++)
-      out[n++] = s[i];
-    if (len)
-      out[n++] = ' ';
-    s += len && strlen(s) >= len ? len : 1;
+  out[0] = '\0';
+  for (size_t len; *s; s += len) {
+    size_t flags = s[0] == '%' ? 1 + strspn(s + 1, "0123456789.-+#*lhzj") : 0;
+    bool conversion = flags && s[flags] && strchr("sdiufgexXc", s[flags]);
+    len = s[0] == '{' ? strcspn(s, "}") + 1 : conversion ? flags + 1 : 1;
+    if (s[0] == '%' && s[1] == '%')
+      len = 2;
+    if (len > strlen(s))
+      fail_msg("a placeholder is not closed in '%s'", s);
+    if (conversion)
+      snprintf(out + strlen(out), size - strlen(out), "%.*s ", (int)len, s);
+    else if (s[0] == '{' && n < HOLES)
+      snprintf(braces[n++], HOLE, "%.*s ", (int)len, s);
   }
-  out[n] = '\0';
+  qsort(braces, n, HOLE, by_text);
+  for (size_t i = 0; i < n; i++)
+    snprintf(out + strlen(out), size - strlen(out), "%s", braces[i]);
 }
 
 static void test_both_languages(void **state) {
