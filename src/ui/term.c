@@ -145,11 +145,14 @@ static bool start_screen(struct tty *t) {
   use_env(TRUE);
   use_tioctl(TRUE);
   term_guard_screen(true);
+  TERMINAL *looked_up = cur_term; /* by terminal_fits; newterm makes its own */
   t->screen = newterm(NULL, stdout, stdin);
   if (!t->screen) {
     term_guard_screen(false);
     return false;
   }
+  if (cur_term != looked_up)
+    del_curterm(looked_up);
   if (!getenv("ESCDELAY"))
     set_escdelay(25);
   t->colour = use_colour(t->o);
