@@ -184,8 +184,10 @@ static void test_numeric_field(void **state) {
   (void)state;
   struct session s = begin(LANG_EN, 80, 40);
   open(&s, "lesson/flops:q-double");
-  type(&s, "nq5"); /* in a field these are text */
-  assert_shows(&s, "answer nq5");
+  key(&s, 'p'); /* nothing is typed yet: letters are commands */
+  key(&s, 'n');
+  type(&s, "5nq"); /* now they are text */
+  assert_shows(&s, "answer 5nq");
   for (int i = 0; i < 3; i++)
     key(&s, KEYS_BACKSPACE);
   type(&s, "x");
@@ -195,9 +197,12 @@ static void test_numeric_field(void **state) {
   type(&s, "1234");
   key(&s, KEYS_ENTER);
   assert_shows(&s, "✗");
-  key(&s, KEYS_ENTER);
-  for (int i = 0; i < 4; i++)
+  key(&s, KEYS_ENTER); /* edits it; a digit would begin anew */
+  assert_shows(&s, "answer 1234");
+  for (int i = 0; i < 3; i++)
     key(&s, KEYS_BACKSPACE);
+  key(&s, KEYS_ENTER);
+  assert_shows(&s, "✗");
   /* s is 2, 3 or 4, and the key is its cube */
   const char *right = shows(&s, "become 2 times") ? "8" : shows(&s, "become 3 times") ? "27" : "64";
   type(&s, right);

@@ -137,7 +137,6 @@ void lesson_item_open(ui *u, const struct item *it) {
   } else {
     start(s, it, fresh_seed(u));
   }
-  s->typing = is_numeric(s) && !s->solved;
 }
 
 void lesson_item_language(ui *u) {
@@ -210,10 +209,20 @@ static bool hint(ui *u) {
   return true;
 }
 
+/* A number begins with one of these; until then letters stay commands, so that a question can be passed
+ * over with n. */
+static bool begins_number(int key) {
+  return (key >= '0' && key <= '9') || key == '(' || (key >= 0xFF10 && key <= 0xFF19);
+}
+
 bool lesson_item_key(ui *u, int key) {
   struct item_state *s = &u->lesson.item;
   if (!s->item || s->solved)
     return false;
+  if (is_numeric(s) && !s->typing && begins_number(key)) {
+    s->typing = true;
+    field_set(&s->field, "");
+  }
   if (s->typing) {
     if (key == KEYS_ENTER) {
       answer(u);
