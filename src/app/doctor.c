@@ -24,7 +24,7 @@ static const char help[] =
     "  --json               one JSON object\n"
     "  --worker COMMAND     look elsewhere: \"ssh gpubox mmtutor worker\"\n"
     "\n"
-    "Exit codes: 0 mmtutor can work here (a missing GPU is no fault), 1 it cannot, 2 usage.\n";
+    "Exit codes: 0 mmtutor can work here (also without a GPU), 1 it cannot, 2 usage.\n";
 
 enum state { HERE, ABSENT, BROKEN };
 static const char *const state_names[] = {"ok", "absent", "broken"};

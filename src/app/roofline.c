@@ -12,7 +12,7 @@
 static const char help[] =
     "mmtutor roofline [options]: measure the roofs of a device\n"
     "\n"
-    "  --device D           cuda:0, cuda:1, ..., cpu; default: the first GPU, else cpu\n"
+    "  --device D           cuda:0, cuda:1 or cpu; default: the first GPU, else cpu\n"
     "  --seconds S          time for all probes (3)\n"
     "  --json               one JSON object\n"
     "  --worker COMMAND     measure elsewhere: \"ssh gpubox mmtutor worker\"\n"
