@@ -7,6 +7,7 @@ import concurrent.futures
 import fcntl
 import os
 import pty
+import random
 import re
 import select
 import signal
@@ -394,6 +395,27 @@ def steps_equal_redraw(lang, cols, rows):
                                           f"and is, drawn again,\n{t.text()}")
 
 
+def monkey(seed):
+    """Random keys and sizes: it stays alive, and quits when told."""
+    chance = random.Random(seed)
+    keys = [bytes([c]) for c in range(32, 127) if chr(c) not in "qQ"]
+    keys += [b"\r", b"\t", b"\x7f", b"\x0c", b"\x1b", b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D",
+             b"\x1b[5~", b"\x1b[6~", b"\x1bOP", b"\x1bOQ", b"\x1bOR", b"\x1bOS", b"\x1b[Z",
+             "矩".encode(), b"\xff", b"\xe7\x9f"]
+    with Terminal("lesson", "tiling") as t:
+        t.running()
+        for i in range(1500):
+            t.send(chance.choice(keys) if i % 4 else b"n")
+            if i % 50 == 0:
+                t.resize(chance.randint(1, 200), chance.randint(1, 60))
+            t.read(0.002)
+            assert not t.ended(), f"seed {seed}: ended at key {i}: {t.out[-300:]!r}"
+        t.resize(80, 24)
+        t.settle().send(b"\x03")
+        equal(t.wait(), 0, f"exit code, seed {seed}")
+        equal(t.left(), [], "left switched on")
+
+
 TESTS = [
     ("q quits and restores", quit_by, (b"q",)),
     ("Q quits and restores", quit_by, (b"Q",)),
@@ -425,6 +447,7 @@ TESTS = [
     ("wide ambiguous glyphs: ASCII borders", wide_borders, ()),
     *[(f"steps equal a redraw, {lang} {c}x{r}", steps_equal_redraw, (lang, c, r))
       for lang, c, r in (("en", 80, 24), ("zh", 80, 24), ("zh", 150, 36))],
+    *[(f"random keys and sizes, seed {n}", monkey, (n,)) for n in (1, 2)],
 ]
 
 
