@@ -1,6 +1,6 @@
-/* An array of cells that every view draws into: no terminal here. A cell has a grapheme, a width, a role
- * and marks; a theme turns roles into colours. Drawing outside the canvas or the clip is ignored; half a
- * wide character is never left behind: the other half becomes a space. */
+/* An array of cells that every view draws into: no terminal here. A cell has a grapheme, a width, a
+ * role and marks; a theme turns roles into colours. Drawing outside the canvas or the clip is
+ * ignored; half a wide character is never left behind: the other half becomes a space. */
 #ifndef MM_UI_CANVAS_H
 #define MM_UI_CANVAS_H
 
@@ -21,9 +21,9 @@ enum role {
   ROLE_RECORDED, /* measured elsewhere */
   ROLE_A,        /* matrix A and its tile */
   ROLE_B,
-  ROLE_ACC,      /* C and the accumulator */
+  ROLE_ACC, /* C and the accumulator */
   ROLE_CODE,
-  ROLE_ROOF,     /* roofs and axes of plots */
+  ROLE_ROOF, /* roofs and axes of plots */
   ROLE_COUNT
 };
 
@@ -63,11 +63,12 @@ const struct cell *canvas_at(const canvas *cv, int x, int y); /* NULL outside */
 void canvas_set_ascii(canvas *cv, bool ascii);
 bool canvas_is_ascii(const canvas *cv);
 
-/* Everything is clipped to r until it is set again; the whole canvas at first. Returns the old one. */
+/* Everything is clipped to r until it is set again; the whole canvas at first. Returns the old one.
+ */
 struct rect canvas_clip(canvas *cv, struct rect r);
 
-/* Draws text from (x, y), one line, clipped; newlines and controls are never written. Returns the columns
- * taken (also those clipped off). */
+/* Draws text from (x, y), one line, clipped; newlines and controls are never written. Returns the
+ * columns taken (also those clipped off). */
 int canvas_text(canvas *cv, int x, int y, enum role role, unsigned mark, const char *text);
 int canvas_textf(canvas *cv, int x, int y, enum role role, unsigned mark, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
@@ -90,7 +91,7 @@ void canvas_paint(canvas *cv, struct rect r, enum role role, unsigned mark);
 
 /* Essential text: the same as canvas_text, but a frame check fails if any of it is clipped. */
 int canvas_essential(canvas *cv, int x, int y, enum role role, unsigned mark, const char *text);
-int canvas_clipped(const canvas *cv);                   /* how many essential texts were clipped */
+int canvas_clipped(const canvas *cv); /* how many essential texts were clipped */
 const char *canvas_clipped_text(const canvas *cv, int i); /* the i-th of them */
 
 /* Registers a number that can be asked about; all strings are copied (NULL = ""). */

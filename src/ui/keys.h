@@ -1,4 +1,5 @@
-/* The one table of keys. It makes the key bar, the help screen, the man page and the README section. */
+/* The one table of keys. It makes the key bar, the help screen, the man page and the README
+ * section. */
 #ifndef MM_UI_KEYS_H
 #define MM_UI_KEYS_H
 
@@ -47,9 +48,9 @@ enum key_context {
 
 enum command {
   CMD_NONE,
-  CMD_QUIT,       /* q: back one level, at home quit */
-  CMD_QUIT_NOW,   /* Q, Ctrl-C */
-  CMD_BACK,       /* Esc */
+  CMD_QUIT,     /* q: back one level, at home quit */
+  CMD_QUIT_NOW, /* Q, Ctrl-C */
+  CMD_BACK,     /* Esc */
   CMD_HELP,
   CMD_LANG,
   CMD_THEME,
@@ -80,7 +81,7 @@ enum command {
   CMD_CANCEL,
   CMD_EXPLAIN,
   CMD_HINT,
-  CMD_SETTINGS,   /* device, kernel, M N K and parameters of the live pane */
+  CMD_SETTINGS, /* device, kernel, M N K and parameters of the live pane */
   CMD_SIM_SETTINGS,
   CMD_SEARCH,
   CMD_NEXT_HIT,
@@ -94,15 +95,15 @@ enum command {
 };
 
 struct key_binding {
-  int key, key2;          /* 0 = none */
-  const char *shown;      /* "space", "n", "F2" : ASCII, the letter where there is one */
+  int key, key2;     /* 0 = none */
+  const char *shown; /* "space", "n", "F2" : ASCII, the letter where there is one */
   enum command command;
-  unsigned contexts;      /* any of these bits must be on */
-  unsigned unless;        /* none of these may be on */
-  int bar;                /* order in the key bar, 0 = only in help */
-  const char *text[LANGS];  /* short: "play" */
-  const char *help[LANGS];  /* one clause: "play or pause the simulator"; NULL: a further key of the
-                             * row above */
+  unsigned contexts;       /* any of these bits must be on */
+  unsigned unless;         /* none of these may be on */
+  int bar;                 /* order in the key bar, 0 = only in help */
+  const char *text[LANGS]; /* short: "play" */
+  const char *help[LANGS]; /* one clause: "play or pause the simulator"; NULL: a further key of the
+                            * row above */
 };
 
 extern const struct key_binding keys_table[]; /* ends with command CMD_NONE */
@@ -110,8 +111,8 @@ extern const struct key_binding keys_table[]; /* ends with command CMD_NONE */
 /* The command of a key under these contexts; CMD_NONE if it has none. */
 enum command keys_command(int key, unsigned contexts);
 
-/* The table in sections, as the help screen, README and man page show it. keys_section_of gives -1 for a row
- * that is only a further key of the row above it. */
+/* The table in sections, as the help screen, README and man page show it. keys_section_of gives -1
+ * for a row that is only a further key of the row above it. */
 int keys_sections(void);
 const char *keys_section_title(int section, enum lang lang);
 int keys_section_of(const struct key_binding *b);

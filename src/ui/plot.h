@@ -27,8 +27,9 @@ struct plot {
   int npoints;
 };
 
-/* Draws axes with round ticks, lines in braille and points as glyphs; labels never overlap (one that has no
- * room is left out). At least 16 x 5 cells, else nothing is drawn and false comes back. */
+/* Draws axes with round ticks, lines in braille and points as glyphs; labels never overlap (one
+ * that has no room is left out). At least 16 x 5 cells, else nothing is drawn and false comes back.
+ */
 bool plot_draw(canvas *cv, struct rect r, const struct plot *p);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "lesson/lesson.h"
 
-/* The text of an id ("live.verify"); a text that is missing is the id itself (and a test fails). The
- * pointer lives as long as the program. */
+/* The text of an id ("live.verify"); a text that is missing is the id itself (and a test fails).
+ * The pointer lives as long as the program. */
 const char *strings_get(enum lang lang, const char *id);
 
 /* auto: LC_ALL > LC_MESSAGES > LANG, zh* gives Chinese if the locale is UTF-8. */

@@ -5,10 +5,10 @@
 #include "ui/canvas.h"
 
 struct theme_style {
-  unsigned rgb;       /* 0xRRGGBB of the foreground, for SVG and 256-colour terminals */
-  int ansi;           /* 0..15, -1 = the terminal's default */
-  int xterm;          /* 0..255, -1 = the default */
-  unsigned mark;      /* attributes always added (mono: bold, underline, reverse) */
+  unsigned rgb;  /* 0xRRGGBB of the foreground, for SVG and 256-colour terminals */
+  int ansi;      /* 0..15, -1 = the terminal's default */
+  int xterm;     /* 0..255, -1 = the default */
+  unsigned mark; /* attributes always added (mono: bold, underline, reverse) */
 };
 
 struct theme {
