@@ -61,7 +61,8 @@ static void test_members(void **state) {
 
 static void test_lines(void **state) {
   (void)state;
-  json_doc *doc = parse("\n{\n \"a\": [1,\n  2,\n  {\"b\":\n   \"deep\"}],\n \"c\": {},\r\n \"d\": 4\n}\n");
+  json_doc *doc =
+      parse("\n{\n \"a\": [1,\n  2,\n  {\"b\":\n   \"deep\"}],\n \"c\": {},\r\n \"d\": 4\n}\n");
   const cJSON *root = json_root(doc), *a = json_get(root, "a");
   assert_int_equal(json_line(doc, root), 2);
   assert_int_equal(json_line(doc, a), 3);
@@ -82,10 +83,26 @@ static void test_lines(void **state) {
 static void test_accepted(void **state) {
   (void)state;
   static const char *const good[] = {
-      "0",        "-0",           "1e5",        "1E-5",          "-1.5e+300", "\"\"",
-      "[]",       "{}",           "true",       " null ",        "[[],{}]",   "\xEF\xBB\xBF{}",
-      "1e-400",   "\"\\u4e2d\"",  "\"\\ud83d\\ude00\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
-      "{\"a\":{\"a\":1},\"b\":[{\"a\":2}]}", "[1 , 2\t,\r\n3]", "\"中\"", "{\"\":1}",
+      "0",
+      "-0",
+      "1e5",
+      "1E-5",
+      "-1.5e+300",
+      "\"\"",
+      "[]",
+      "{}",
+      "true",
+      " null ",
+      "[[],{}]",
+      "\xEF\xBB\xBF{}",
+      "1e-400",
+      "\"\\u4e2d\"",
+      "\"\\ud83d\\ude00\"",
+      "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+      "{\"a\":{\"a\":1},\"b\":[{\"a\":2}]}",
+      "[1 , 2\t,\r\n3]",
+      "\"中\"",
+      "{\"\":1}",
   };
   for (size_t i = 0; i < sizeof good / sizeof *good; i++)
     json_free(parse(good[i]));
@@ -264,8 +281,11 @@ static void test_numbers_out(void **state) {
 static void test_print(void **state) {
   (void)state;
   static const char *const same[] = {
-      "{\"a\":[1,2.5,\"x\",true,false,null],\"b\":{}}", "[]", "\"\\\"\\\\\\b\\f\\n\\r\\t\\u001b\"",
-      "\"中😀\"", "[[[]]]",
+      "{\"a\":[1,2.5,\"x\",true,false,null],\"b\":{}}",
+      "[]",
+      "\"\\\"\\\\\\b\\f\\n\\r\\t\\u001b\"",
+      "\"中😀\"",
+      "[[[]]]",
   };
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     json_doc *doc = parse(same[i]);
@@ -274,9 +294,11 @@ static void test_print(void **state) {
     free(text);
     json_free(doc);
   }
-  cJSON *bad = cJSON_CreateString("a\xFF" "b\x7F");
+  cJSON *bad = cJSON_CreateString("a\xFF"
+                                  "b\x7F");
   char *text = json_print(bad);
-  assert_string_equal(text, "\"a\xEF\xBF\xBD" "b\\u007f\"");
+  assert_string_equal(text, "\"a\xEF\xBF\xBD"
+                            "b\\u007f\"");
   json_free(parse(text)); /* whatever was in memory, what is written can be read */
   free(text);
   cJSON_Delete(bad);

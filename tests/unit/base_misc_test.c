@@ -170,8 +170,8 @@ static void test_clock(void **state) {
   assert_false(clock_fake());
   clock_iso(text, sizeof text);
   int year, month, day, hour, minute, second;
-  assert_int_equal(sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &year, &month, &day, &hour, &minute,
-                          &second), 6);
+  assert_int_equal(
+      sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &year, &month, &day, &hour, &minute, &second), 6);
   assert_int_equal(strlen(text), 20);
   assert_true(year >= 2024);
   setenv("MMTUTOR_FAKE_CLOCK", "1", 1);
@@ -235,6 +235,8 @@ static void test_rand_at(void **state) {
   assert_true(fabs(streams / n) < 5 * 0.333 / sqrt(n));
   assert_true(rand_at(7, 0) != rand_at(8, 0));
   assert_true(rand_at(0, 1) != rand_at(1, 0));
+  for (uint64_t i = 0; i < 10; i++) /* seeds one step of the generator apart are not one stream */
+    assert_true(rand_at(5, i + 1) != rand_at(5 + UINT64_C(0x9E3779B97F4A7C15), i));
   float edge[2];
   rand_fill(3, UINT64_MAX, 2, edge); /* the index wraps */
   assert_true(edge[0] == rand_at(3, UINT64_MAX) && edge[1] == rand_at(3, 0));

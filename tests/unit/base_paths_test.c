@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,6 +191,24 @@ static void test_write_refused(void **state) {
 }
 
 /* A write that fails leaves the old file and no other. */
+static void test_disk_full(void **state) {
+  (void)state;
+  static char big[100000];
+  struct rlimit old, small;
+  put(in("d/p.json"), "old");
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+  small = (struct rlimit){4096, old.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  struct err err = {""};
+  bool ok = paths_write(in("d/p.json"), big, sizeof big, &err);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+  assert_false(ok);
+  assert_non_null(strstr(err.text, "Cannot write"));
+  check_text(in("d/p.json"), "old");
+  assert_int_equal(entries(in("d")), 1);
+}
+
 static void test_failed_write(void **state) {
   (void)state;
   if (geteuid() == 0) {
@@ -204,6 +224,26 @@ static void test_failed_write(void **state) {
   assert_int_equal(chmod(in("d/p.json"), 0400), 0);
   refuse_write(in("d/p.json"), "Permission denied");
   check_text(in("d/p.json"), "old");
+}
+
+/* Run by root (sudo), files stay with the one who owns the directory. */
+static void test_owner(void **state) {
+  (void)state;
+  struct stat st;
+  if (geteuid() != 0) {
+    printf("# only root can see this\n");
+    return;
+  }
+  assert_int_equal(chown(dir, 12345, 12345), 0);
+  put(in("made/p.json"), "x");
+  int fd = paths_lock(in("made/p.json"), NULL);
+  assert_true(fd >= 0);
+  close(fd);
+  static const char *const names[] = {"made", "made/p.json", "made/p.json.lock"};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(stat(in(names[i]), &st), 0);
+    assert_int_equal(st.st_uid, 12345);
+  }
 }
 
 static void refuse_read(const char *path, size_t max, const char *part) {
@@ -338,10 +378,11 @@ static void test_program(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_xdg),           TEST(test_no_home),      TEST(test_write_read),
-      TEST(test_links),         TEST(test_write_refused), TEST(test_failed_write),
-      TEST(test_read_refused),  TEST(test_binary),       TEST(test_set_aside),
-      TEST(test_lock),          TEST(test_data),         TEST(test_program),
+      TEST(test_xdg),       TEST(test_no_home),       TEST(test_write_read),
+      TEST(test_links),     TEST(test_write_refused), TEST(test_failed_write),
+      TEST(test_disk_full), TEST(test_read_refused),  TEST(test_binary),
+      TEST(test_set_aside), TEST(test_owner),         TEST(test_lock),
+      TEST(test_data),      TEST(test_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,11 +37,14 @@ static void refuse(const char *text, const char *part) {
 static void test_numbers(void **state) {
   (void)state;
   static const char *const same[] = {
-      "1.37e11",     "1.37E+11",     "1.37 e11",   "1.37e 11",       "1.37x10^11",
-      "1.37×10^11",  "1.37*10**11",  "137e9",      "137G",           "137 G",
-      "1.37×10¹¹",   "137000000000", "137,000,000,000", "137 000 000 000", "0.137T",
-      "１．３７ｅ１１", "１３７Ｇ",     "1.37 × 10¹¹", "1.37*10^11",    "  137G  ",
-      "1.37 x 10^11", "137000M",     "1.37*10^2 G", "(100+37)G",
+      "1.37e11",         "1.37E+11",        "1.37 e11",
+      "1.37e 11",        "1.37x10^11",      "1.37×10^11",
+      "1.37*10**11",     "137e9",           "137G",
+      "137 G",           "1.37×10¹¹",       "137000000000",
+      "137,000,000,000", "137 000 000 000", "0.137T",
+      "１．３７ｅ１１",  "１３７Ｇ",        "1.37 × 10¹¹",
+      "1.37*10^11",      "  137G  ",        "1.37 x 10^11",
+      "137000M",         "1.37*10^2 G",     "(100+37)G",
   };
   for (size_t i = 0; i < sizeof same / sizeof *same; i++)
     check(same[i], 137e9, UNIT_NONE);
@@ -123,8 +126,8 @@ static void test_prefixed(void **state) {
   static const struct {
     const char *text;
     bool prefixed;
-  } cases[] = {{"137 GFLOP", true}, {"137G", true},     {"4 KiB", true}, {"19T/1T", true},
-               {"137e9", false},    {"5 FLOP", false},  {"33 %", false}, {"3 s", false}};
+  } cases[] = {{"137 GFLOP", true}, {"137G", true},    {"4 KiB", true}, {"19T/1T", true},
+               {"137e9", false},    {"5 FLOP", false}, {"33 %", false}, {"3 s", false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct units_value v;
     assert_true(units_parse(cases[i].text, &v, NULL));
@@ -137,21 +140,51 @@ static void test_refused(void **state) {
   static const struct {
     const char *text, *part;
   } cases[] = {
-      {"", "Nothing"},           {"   ", "Nothing"},         {"　", "Nothing"},
-      {"1,5", "1.5"},            {"1,37", "1.5"},            {"0,137", "1.5"},
-      {"1,2345", "1.5"},         {"1,024,5", "1.5"},         {"1.024,5", "1.5"},
-      {"１，５", "1.5"},         {"nan", "cannot be read"},  {"-nan(1)", "cannot be read"},
-      {"inf", "cannot be read"}, {"infinity", "cannot"},     {"0x10", "cannot be read"},
-      {"0X1F", "cannot be read"}, {"1e400", "too large"},    {"1e-400", "too small"},
-      {"1.37d11", "cannot"},     {"1e", "\"e\""},            {"١٥٣", "0-9"},
-      {"5\n", "line break"},     {"\x1b[31m5", "cannot"},    {"5\xFF", "cannot be read"},
-      {"4 kb", "bit"},           {"4 Gb/s", "bit"},          {"3 mB", "\"mB\""},
-      {"5 B/FLOP", "B/FLOP"},    {"7 TFLOPS/s", "TFLOPS/s"}, {"2 GB/4 s", "cannot be read"},
-      {"5 apples", "apples"},    {"GB", "cannot be read"},   {"M", "cannot be read"},
-      {"flops/byte", "cannot"},  {"1/0", "zero"},            {"1 2", "cannot be read"},
-      {"12 34", "cannot"},       {"2k3", "cannot be read"},  {"(1", "cannot be read"},
-      {"1e308 TB", "too large"}, {"M*N", "cannot be read"},  {"1.2.3", "cannot be read"},
-      {"%", "cannot"},           {"😀", "cannot be read"},   {"5 m", "\"m\""},
+      {"", "Nothing"},
+      {"   ", "Nothing"},
+      {"　", "Nothing"},
+      {"1,5", "1.5"},
+      {"1,37", "1.5"},
+      {"0,137", "1.5"},
+      {"1,2345", "1.5"},
+      {"1,024,5", "1.5"},
+      {"1.024,5", "1.5"},
+      {"１，５", "1.5"},
+      {"nan", "cannot be read"},
+      {"-nan(1)", "cannot be read"},
+      {"inf", "cannot be read"},
+      {"infinity", "cannot"},
+      {"0x10", "cannot be read"},
+      {"0X1F", "cannot be read"},
+      {"1e400", "too large"},
+      {"1e-400", "too small"},
+      {"1.37d11", "cannot"},
+      {"1e", "\"e\""},
+      {"١٥٣", "0-9"},
+      {"5\n", "line break"},
+      {"\x1b[31m5", "cannot"},
+      {"5\xFF", "cannot be read"},
+      {"4 kb", "bit"},
+      {"4 Gb/s", "bit"},
+      {"3 mB", "\"mB\""},
+      {"5 B/FLOP", "B/FLOP"},
+      {"7 TFLOPS/s", "TFLOPS/s"},
+      {"2 GB/4 s", "cannot be read"},
+      {"5 apples", "apples"},
+      {"GB", "cannot be read"},
+      {"M", "cannot be read"},
+      {"flops/byte", "cannot"},
+      {"1/0", "zero"},
+      {"1 2", "cannot be read"},
+      {"12 34", "cannot"},
+      {"2k3", "cannot be read"},
+      {"(1", "cannot be read"},
+      {"1e308 TB", "too large"},
+      {"M*N", "cannot be read"},
+      {"1.2.3", "cannot be read"},
+      {"%", "cannot"},
+      {"😀", "cannot be read"},
+      {"5 m", "\"m\""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     refuse(cases[i].text, cases[i].part);
@@ -169,10 +202,12 @@ static void test_class(void **state) {
   static const struct {
     const char *text;
     enum unit_class class;
-  } cases[] = {{"", UNIT_NONE},        {"FLOP", UNIT_FLOP},        {"FLOP/s", UNIT_FLOPS},
-               {"TFLOPS", UNIT_FLOPS}, {"B", UNIT_BYTE},           {"GB/s", UNIT_BYTES},
-               {"MiB", UNIT_BYTE},     {"flops/byte", UNIT_INTENSITY}, {"s", UNIT_SECOND},
-               {"µs", UNIT_SECOND},    {"GHz", UNIT_HERTZ},        {"%", UNIT_PERCENT}};
+  } cases[] = {{"", UNIT_NONE},        {"FLOP", UNIT_FLOP},
+               {"FLOP/s", UNIT_FLOPS}, {"TFLOPS", UNIT_FLOPS},
+               {"B", UNIT_BYTE},       {"GB/s", UNIT_BYTES},
+               {"MiB", UNIT_BYTE},     {"flops/byte", UNIT_INTENSITY},
+               {"s", UNIT_SECOND},     {"µs", UNIT_SECOND},
+               {"GHz", UNIT_HERTZ},    {"%", UNIT_PERCENT}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     enum unit_class class = UNIT_CLASSES;
     assert_true(units_class(cases[i].text, &class));
@@ -297,11 +332,11 @@ static void test_locale(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),  cmocka_unit_test(test_prefix_inside),
-      cmocka_unit_test(test_units),    cmocka_unit_test(test_prefixed),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_class),
-      cmocka_unit_test(test_format),   cmocka_unit_test(test_round_trip),
-      cmocka_unit_test(test_exact),    cmocka_unit_test(test_locale),
+      cmocka_unit_test(test_numbers), cmocka_unit_test(test_prefix_inside),
+      cmocka_unit_test(test_units),   cmocka_unit_test(test_prefixed),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_class),
+      cmocka_unit_test(test_format),  cmocka_unit_test(test_round_trip),
+      cmocka_unit_test(test_exact),   cmocka_unit_test(test_locale),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

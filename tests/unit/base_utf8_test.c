@@ -21,12 +21,12 @@ static void test_decode(void **state) {
       {"\xC3\xA9", 2, 2, 0xE9},
       {"\xE4\xB8\xAD", 3, 3, 0x4E2D},
       {"\xF0\x9F\x98\x80", 4, 4, 0x1F600},
-      {"\xC0\xAF", 2, 1, -1},             /* overlong */
-      {"\xE0\x80\xAF", 3, 1, -1},         /* overlong */
-      {"\xED\xA0\x80", 3, 1, -1},         /* surrogate */
-      {"\xF4\x90\x80\x80", 4, 1, -1},     /* above U+10FFFF */
-      {"\xE4\xB8", 2, 1, -1},             /* cut */
-      {"\xE4\xB8\xAD", 2, 1, -1},         /* cut by n */
+      {"\xC0\xAF", 2, 1, -1},         /* overlong */
+      {"\xE0\x80\xAF", 3, 1, -1},     /* overlong */
+      {"\xED\xA0\x80", 3, 1, -1},     /* surrogate */
+      {"\xF4\x90\x80\x80", 4, 1, -1}, /* above U+10FFFF */
+      {"\xE4\xB8", 2, 1, -1},         /* cut */
+      {"\xE4\xB8\xAD", 2, 1, -1},     /* cut by n */
       {"\x80", 1, 1, -1},
       {"\xFF", 1, 1, -1},
       {"", 0, 0, -1},
@@ -44,7 +44,9 @@ static void test_valid(void **state) {
   assert_true(utf8_valid("", 0, NULL));
   assert_true(utf8_valid("a中é😀", strlen("a中é😀"), &bad));
   assert_int_equal(bad, 99);
-  assert_false(utf8_valid("ab\xFF" "cd", 5, &bad));
+  assert_false(utf8_valid("ab\xFF"
+                          "cd",
+                          5, &bad));
   assert_int_equal(bad, 2);
   assert_false(utf8_valid("ab中", 4, &bad));
   assert_int_equal(bad, 2);
@@ -57,11 +59,30 @@ static void test_width(void **state) {
     const char *s;
     int width;
   } cases[] = {
-      {"", 0},        {"abc", 3},       {"中文", 4},      {"ｆ", 2},        {"é", 1},
-      {"e\xCC\x81", 1}, {"→", 1},        {"×", 1},         {"·", 1},         {"…", 1},
-      {"─│┌█▏", 5},   {"⣿", 1},         {"▶●■✓", 4},      {"“”", 2},        {"α±≤", 3},
-      {"한국", 4},    {"👨‍👩‍👧", 2},       {"🇩🇪", 2},        {"\xFF", 1},     {"a\xFF\xFE中", 5},
-      {"µs", 2},      {"，。", 4},      {"\xE4\xB8", 2}, {"²", 1},
+      {"", 0},
+      {"abc", 3},
+      {"中文", 4},
+      {"ｆ", 2},
+      {"é", 1},
+      {"e\xCC\x81", 1},
+      {"→", 1},
+      {"×", 1},
+      {"·", 1},
+      {"…", 1},
+      {"─│┌█▏", 5},
+      {"⣿", 1},
+      {"▶●■✓", 4},
+      {"“”", 2},
+      {"α±≤", 3},
+      {"한국", 4},
+      {"👨‍👩‍👧", 2},
+      {"🇩🇪", 2},
+      {"\xFF", 1},
+      {"a\xFF\xFE中", 5},
+      {"µs", 2},
+      {"，。", 4},
+      {"\xE4\xB8", 2},
+      {"²", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     assert_int_equal(utf8_width(cases[i].s), cases[i].width);
@@ -117,14 +138,21 @@ static void test_clean(void **state) {
   CLEAN("", "");
   CLEAN("plain\ntext", "plain\ntext");
   CLEAN("\xEF\xBB\xBFtext", "text");
-  CLEAN("a\xEF\xBB\xBF" "b", "a\xEF\xBF\xBD" "b");
+  CLEAN("a\xEF\xBB\xBF"
+        "b",
+        "a\xEF\xBF\xBD"
+        "b");
   CLEAN("a\r\nb\rc\n", "a\nb\nc\n");
   CLEAN("\x1b[31mred", "\xEF\xBF\xBD[31mred");
-  CLEAN("a\0b", "a\xEF\xBF\xBD" "b");
+  CLEAN("a\0b", "a\xEF\xBF\xBD"
+                "b");
   CLEAN("\x7F\x07", "\xEF\xBF\xBD\xEF\xBF\xBD");
-  CLEAN("\xC2\x9B" "31m", "\xEF\xBF\xBD" "31m");             /* C1 */
-  CLEAN("x\xE2\x80\xAEy", "x\xEF\xBF\xBDy");                 /* bidi override */
-  CLEAN("x\xE2\x81\xA6y", "x\xEF\xBF\xBDy");                 /* bidi isolate */
+  CLEAN("\xC2\x9B"
+        "31m",
+        "\xEF\xBF\xBD"
+        "31m");                              /* C1 */
+  CLEAN("x\xE2\x80\xAEy", "x\xEF\xBF\xBDy"); /* bidi override */
+  CLEAN("x\xE2\x81\xA6y", "x\xEF\xBF\xBDy"); /* bidi isolate */
   CLEAN("\xC0\xAF\xFF", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   CLEAN("\xE4\xB8", "\xEF\xBF\xBD\xEF\xBF\xBD");
   CLEAN("\tx", "    x");
@@ -145,7 +173,8 @@ static void check_ascii(const char *s, const char *want) {
 static void test_ascii(void **state) {
   (void)state;
   check_ascii("plain ~text\n", "plain ~text\n");
-  check_ascii("┌─┬┐│├┼┤└┴┘═║╔╝", "+-++|+++++" "+=|++");
+  check_ascii("┌─┬┐│├┼┤└┴┘═║╔╝", "+-++|+++++"
+                                 "+=|++");
   check_ascii("a → b ≤ c", "a -> b <= c");
   check_ascii("1.37×10¹¹ s⁻¹ x₁₂", "1.37x10^11 s^-1 x_12");
   check_ascii("“q” ‘r’ – — …", "\"q\" 'r' - -- ...");
@@ -252,11 +281,11 @@ static void test_hostile(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_decode),     cmocka_unit_test(test_valid),
-      cmocka_unit_test(test_width),      cmocka_unit_test(test_grapheme),
-      cmocka_unit_test(test_clip),       cmocka_unit_test(test_clean),
-      cmocka_unit_test(test_ascii),      cmocka_unit_test(test_ascii_cell),
-      cmocka_unit_test(test_wrap),       cmocka_unit_test(test_wrap_punctuation),
+      cmocka_unit_test(test_decode),  cmocka_unit_test(test_valid),
+      cmocka_unit_test(test_width),   cmocka_unit_test(test_grapheme),
+      cmocka_unit_test(test_clip),    cmocka_unit_test(test_clean),
+      cmocka_unit_test(test_ascii),   cmocka_unit_test(test_ascii_cell),
+      cmocka_unit_test(test_wrap),    cmocka_unit_test(test_wrap_punctuation),
       cmocka_unit_test(test_hostile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
