@@ -164,8 +164,6 @@ static int measure(client *c, const struct args *a) {
     return options_fail("roofline", 1, err.text);
   if (!ended_well(session_wait(c, id, on_event, &w), CLIENT_ROOFS, &w))
     return 1;
-  if (!a->worker)
-    roofs_save(&w.roofs);
   if (a->json)
     print_json(&w.roofs);
   else

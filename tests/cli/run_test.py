@@ -342,10 +342,17 @@ def doctor_says_when_nothing_is_saved():
 
 @test
 def roofline_measures_the_cpu():
-    p = mm("roofline", "--device", "cpu", "--seconds", "0.3", "--json")
+    cache = tempfile.TemporaryDirectory()
+    env = dict(ENV, XDG_CACHE_HOME=cache.name)
+    p = mm("roofline", "--device", "cpu", "--seconds", "0.3", "--json", env=env)
     o = json.loads(p.stdout)
     assert p.returncode == 0 and o["bandwidth"][0]["level"] == "dram" and o["compute"][0]["unit"] == "fma", o
     assert o["bandwidth"][0]["gbs"] > 0 and o["compute"][0]["gflops"] > 0 and o["points"] == [], o
+    # From now on runs at the same thread count are held against it.
+    r = one(run("cpu/ikj", "-M", "128", "-N", "128", "-K", "128", "--json", env=env))
+    assert r["roof"]["unit"] == "FLOP/s" and abs(r["roof"]["value"] / 1e9 / o["compute"][0]["gflops"] - 1) < 1e-6, r["roof"]
+    assert abs(r["roof"]["share"] - r["gflops"] * 1e9 / r["roof"]["value"]) < 1e-6, r["roof"]
+    assert "roof" not in one(run("cpu/ikj", "-M", "64", "-N", "64", "-K", "64", "--json", env=dict(env, XDG_CACHE_HOME="/dev/null/x")))
 
 
 @test
