@@ -221,8 +221,9 @@ static void want_run(live *l) {
     fail(l, "plan", err.text);
     return;
   }
-  l->expected_s = live_expect(l);
-  if (l->expected_s > LONG_RUN_S * (l->nruns > 1 ? l->nruns : 1) && l->phase != LIVE_ASKING) {
+  double longest;
+  l->expected_s = live_expect(l, &longest);
+  if (longest > LONG_RUN_S && l->phase != LIVE_ASKING) {
     l->phase = LIVE_ASKING;
     return;
   }

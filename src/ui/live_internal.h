@@ -76,7 +76,7 @@ struct live {
 /* live_plan.c: fills run[] from the experiment (or leaves a custom plan); false with a fault. */
 bool live_plan(live *l, struct err *err);
 int live_place(const live *l);              /* the side of the experiment that is used here */
-double live_expect(const live *l);          /* seconds all runs may take */
+double live_expect(const live *l, double *longest); /* seconds all runs may take, and the longest */
 void live_conclude(live *l);                /* quantity, note and kept results after the last run */
 bool live_band(live *l, double *low, double *high);
 bool live_result_field(const struct result *r, const char *field, double *value);

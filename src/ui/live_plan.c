@@ -94,29 +94,31 @@ bool live_plan(live *l, struct err *err) {
   return l->nruns > 0 || err_set(err, "The experiment has no runs for this machine.");
 }
 
-/* Rate of a kernel here, by what was seen of it: this session's results, else the record of another card
- * for a CUDA rung, else a slow guess that only makes the pane ask once more than needed. */
+/* What a kernel that has not run yet is taken to reach, in FLOP/s: loops that walk down columns crawl, the
+ * others keep SIMD units fed at least in part. Only the question "this may take long" hangs on it. */
+enum { GUESS_CUDA_G = 200, GUESS_CPU_G = 5, GUESS_STRIDED_10M = 50 };
+
 static double known_rate(const live *l, const struct kernel *k) {
-  double rate = NAN;
   for (int i = 0; i < l->nkept; i++)
     if (strcmp(l->kept[i].experiment, k->id) == 0)
-      rate = l->kept[i].gflops * 1e9;
-  if (!isnan(rate))
-    return rate;
-  return k->target == KERNEL_CUDA ? 200e9 : 0.4e9;
+      return l->kept[i].gflops * 1e9;
+  if (k->target == KERNEL_CUDA)
+    return GUESS_CUDA_G * 1e9;
+  return strcmp(k->id, "cpu/ijk") == 0 ? GUESS_STRIDED_10M * 1e7 : GUESS_CPU_G * 1e9;
 }
 
-double live_expect(const live *l) {
-  double s = 0;
+double live_expect(const live *l, double *longest) {
+  double sum = 0;
+  *longest = 0;
   for (int i = 0; i < l->nruns; i++) {
     const struct kernel *k = l->run[i].kernel;
-    double flop = kernel_flop(k, &l->run[i].size), one = flop / known_rate(l, k);
-    double launches = one > 0.3 ? 5 : 0; /* warm-up and three samples cannot be cut short */
-    if (isnan(one) || k->op != OP_GEMM)
-      one = 0;
-    s += 3 + launches * one;
+    double one = kernel_flop(k, &l->run[i].size) / known_rate(l, k);
+    /* Warm-up and samples fill two seconds; a launch that is long itself is made five times. */
+    double s = k->op == OP_GEMM && one > 0.4 ? 5 * one : 2;
+    sum += s;
+    *longest = s > *longest ? s : *longest;
   }
-  return s;
+  return sum;
 }
 
 bool live_result_field(const struct result *r, const char *field, double *value) {

@@ -4,7 +4,7 @@
  "op": "gemm",
  "dtype": {"A": "f32", "B": "f32", "C": "f32", "acc": "f32"},
  "layout": {"A": "row", "B": "row", "C": "row"},
- "params": {"T": {"values": [16, 32, 64, 128, 256], "default": 64}},
+ "params": {"T": {"values": [8, 16, 32, 64, 128, 256], "default": 64}},
  "parallel": false,
  "traffic": {"requested": "4*K*(M*ceil(N/T)+M*N)", "dram_min": "4*(M*K+K*N+M*N)"},
  "flop": "2*M*N*K",
