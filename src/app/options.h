@@ -6,7 +6,8 @@
 #include "bench/device.h"
 #include <stdbool.h>
 
-/* A whole number, plain or as an expression (2^12). False with "NAME needs a whole number from ..." */
+/* A whole number, plain or as an expression (2^12). False with "NAME needs a whole number from ..."
+ */
 bool options_whole(const char *name, const char *text, double min, double max, double *out,
                    struct err *err);
 
@@ -14,7 +15,8 @@ bool options_whole(const char *name, const char *text, double min, double max, d
 bool options_number(const char *name, const char *text, double min, double max, double *out,
                     struct err *err);
 
-/* Prints what getopt_long found wrong (c is '?' or ':'; opterr must be 0) with a hint; returns 2. */
+/* Prints what getopt_long found wrong (c is '?' or ':'; opterr must be 0) with a hint; returns 2.
+ */
 int options_wrong(const char *command, char **argv, int c);
 
 /* Prints "mmtutor COMMAND: sentence" on stderr and returns `code`. */

@@ -10,8 +10,8 @@ void session_signals(void);
 /* True once one of them came. */
 bool session_stopped(void);
 
-/* Hands every event of the request (and texts of no request) to `on`, the last one included, and returns
- * its kind: RESULT, ROOFS, HELLO, ERROR, CANCELLED or GONE. */
+/* Hands every event of the request (and texts of no request) to `on`, the last one included, and
+ * returns its kind: RESULT, ROOFS, HELLO, ERROR, CANCELLED or GONE. */
 enum client_kind session_wait(client *c, int id,
                               void (*on)(void *ctx, const struct client_event *ev), void *ctx);
 

@@ -22,26 +22,26 @@ enum client_kind {
 /* One event. Pointers are valid until the next client_next. */
 struct client_event {
   enum client_kind kind;
-  int id; /* of the request; 0 if none */
-  struct device_built built;    /* COMPILE */
-  struct result_verify verify;  /* VERIFY */
-  const double *samples_ms;     /* SAMPLE */
+  int id;                      /* of the request; 0 if none */
+  struct device_built built;   /* COMPILE */
+  struct result_verify verify; /* VERIFY */
+  const double *samples_ms;    /* SAMPLE */
   int nsamples;
-  const char *text;             /* PRINT */
-  const struct result *result;  /* RESULT */
-  const struct roofs *roofs;    /* ROOFS */
-  struct device_fault fault;    /* ERROR, GONE: what, why, next */
+  const char *text;                  /* PRINT */
+  const struct result *result;       /* RESULT */
+  const struct roofs *roofs;         /* ROOFS */
+  struct device_fault fault;         /* ERROR, GONE: what, why, next */
   const struct device_info *devices; /* HELLO */
   int ndevices;
-  const char *no_cuda;          /* HELLO: one sentence why there is no CUDA device, "" if there is */
-  const char *host, *version;   /* HELLO: of the worker's machine, "" if not told */
-  const struct tools *tools;    /* HELLO that asked for them; else NULL */
+  const char *no_cuda;        /* HELLO: one sentence why there is no CUDA device, "" if there is */
+  const char *host, *version; /* HELLO: of the worker's machine, "" if not told */
+  const struct tools *tools;  /* HELLO that asked for them; else NULL */
 };
 
 typedef struct client client;
 
-/* `command` NULL: this program's own worker; else a shell command (`ssh gpubox mmtutor worker`). Nothing is
- * started yet; client_free ends the worker and reaps it. */
+/* `command` NULL: this program's own worker; else a shell command (`ssh gpubox mmtutor worker`).
+ * Nothing is started yet; client_free ends the worker and reaps it. */
 client *client_new(const char *command);
 void client_free(client *c);
 
@@ -68,12 +68,12 @@ int client_hello(client *c, struct err *err);
 /* A hello that also looks for libraries and permissions (loads them: slower). */
 int client_tools(client *c, struct err *err);
 
-/* Asks for cancellation; the worker ends the request (or itself) within 50 ms of the launch in flight. The
- * client ends the worker hard 250 ms later if it has not answered. Returns at once. */
+/* Asks for cancellation; the worker ends the request (or itself) within 50 ms of the launch in
+ * flight. The client ends the worker hard 250 ms later if it has not answered. Returns at once. */
 void client_cancel(client *c, int id);
 
-/* The descriptor to poll for input, -1 if no worker runs; and when client_next wants to be called again
- * although nothing came (ms from now, -1 never). */
+/* The descriptor to poll for input, -1 if no worker runs; and when client_next wants to be called
+ * again although nothing came (ms from now, -1 never). */
 int client_fd(const client *c);
 int client_timeout(const client *c);
 

@@ -19,8 +19,8 @@ struct lines {
 /* Adds n bytes. Cannot fail. */
 void lines_feed(struct lines *l, const char *data, size_t n);
 
-/* The next whole line, NUL-terminated without its '\n' (valid until the next lines_feed), LINES_TOO_LONG
- * once for a line over the limit (it is dropped), or LINES_NONE. */
+/* The next whole line, NUL-terminated without its '\n' (valid until the next lines_feed),
+ * LINES_TOO_LONG once for a line over the limit (it is dropped), or LINES_NONE. */
 enum lines_got lines_next(struct lines *l, char **line, size_t *n);
 
 /* Back to { 0 }. */

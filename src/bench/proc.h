@@ -30,7 +30,8 @@ bool proc_reap(pid_t pid, int *status);
 /* "signal 11 (segmentation fault)" or "exit code 3". */
 void proc_describe(int status, char *out, size_t size);
 
-/* The last part of what it wrote to stderr, cleaned for a screen ("" if nothing). The caller frees. */
+/* The last part of what it wrote to stderr, cleaned for a screen ("" if nothing). The caller frees.
+ */
 char *proc_last_words(const struct proc *p);
 
 #endif

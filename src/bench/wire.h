@@ -1,4 +1,5 @@
-/* The parts of the worker protocol (docs/contracts.md 4) as C values and as JSON, in both directions. */
+/* The parts of the worker protocol (docs/contracts.md 4) as C values and as JSON, in both
+ * directions. */
 #ifndef MM_BENCH_WIRE_H
 #define MM_BENCH_WIRE_H
 
@@ -14,7 +15,8 @@ struct wire_request {
   bool tools; /* hello */
 };
 
-/* False with a sentence for a line that is no request; r->id is then the id if one could be read, else 0. */
+/* False with a sentence for a line that is no request; r->id is then the id if one could be read,
+ * else 0. */
 bool wire_request(const cJSON *line, struct wire_request *r, struct err *err);
 
 /* A run request. Strings belong to the parsed line. */
@@ -43,7 +45,8 @@ cJSON *wire_event(int id, const char *ev);
 void wire_merge(cJSON *to, cJSON *from);
 
 void wire_built_put(cJSON *ev, const struct device_built *built);
-void wire_built_read(const cJSON *ev, struct device_built *built); /* log is a copy; the caller frees */
+void wire_built_read(const cJSON *ev,
+                     struct device_built *built); /* log is a copy; the caller frees */
 void wire_verify_put(cJSON *ev, const struct result_verify *v);
 void wire_verify_read(const cJSON *ev, struct result_verify *v);
 void wire_fault_put(cJSON *ev, const struct device_fault *fault);

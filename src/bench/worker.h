@@ -3,8 +3,8 @@
 #ifndef MM_BENCH_WORKER_H
 #define MM_BENCH_WORKER_H
 
-/* The main of `mmtutor worker`: serves requests on descriptors 0 and 1 until quit or EOF. Returns the
- * exit code. */
+/* The main of `mmtutor worker`: serves requests on descriptors 0 and 1 until quit or EOF. Returns
+ * the exit code. */
 int worker_main(void);
 
 #endif

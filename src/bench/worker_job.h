@@ -11,8 +11,9 @@ typedef struct worker_job worker_job;
 worker_job *worker_job_new(bool (*stopped)(void));
 void worker_job_free(worker_job *j);
 
-/* Carries out the request; sends events meanwhile, except the last one, which is returned (never NULL; the
- * caller deletes). *leave is set where the process can do no further work after this (a lost device). */
+/* Carries out the request; sends events meanwhile, except the last one, which is returned (never
+ * NULL; the caller deletes). *leave is set where the process can do no further work after this (a
+ * lost device). */
 cJSON *worker_job_do(worker_job *j, const struct wire_request *r, const cJSON *line, bool *leave);
 
 /* An error event. */
