@@ -4,11 +4,12 @@
 #include "base/utf8.h"
 #include "ui/ui_internal.h"
 #include "ui/words.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 8, BAR_KEYS = 48 };
+enum { PARTS = 12, BAR_KEYS = 48 };
 
 struct part {
   char text[160];
@@ -21,8 +22,7 @@ struct machine {
 };
 
 static void add(struct machine *m, enum role role, const struct roof *roof, const char *text) {
-  if (m->n == PARTS)
-    return;
+  assert(m->n < PARTS);
   struct part *p = &m->part[m->n++];
   p->role = role;
   p->roof = roof;

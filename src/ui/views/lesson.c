@@ -127,6 +127,11 @@ void lesson_view_show(ui *u, const char *pane) {
 
 /* ---- entering a step */
 
+static bool same_experiment(const struct lesson *l, int a, int b) {
+  return strcmp(l->steps[a].experiment, l->steps[b].experiment) == 0 &&
+         predicted_at(l, &l->steps[a]) == predicted_at(l, &l->steps[b]);
+}
+
 /* The live pane has the experiment of the last predict or run step up to here. */
 static void set_experiment(ui *u) {
   struct lesson_state *l = &u->lesson;
@@ -134,8 +139,8 @@ static void set_experiment(ui *u) {
   for (int i = 0; i <= l->step; i++)
     if (l->lesson->steps[i].experiment)
       at = i;
-  if (at >= 0 && at == l->live_step)
-    return;
+  if (at >= 0 && l->live_step >= 0 && same_experiment(l->lesson, at, l->live_step))
+    return; /* what was run on the predict step still stands on the run step */
   l->live_step = at;
   if (at < 0) {
     live_set_experiment(u->live, l->lesson, NULL, "", false);
@@ -456,6 +461,8 @@ static bool back(ui *u) {
     return true;
   }
   if (l->focus == PANE_TEXT && lesson_item_leave(u))
+    return true;
+  if (l->focus == PANE_LIVE && live_command(u->live, CMD_BACK))
     return true;
   if (l->focus != PANE_TEXT) {
     focus(u, PANE_TEXT);

@@ -161,8 +161,7 @@ static void put_experiment(ui *u, page *p, const struct step *s, bool alone) {
     return;
   if (page_lines(p) == 0 && e->ask.in[u->lang])
     page_say(p, 0, ROLE_TEXT, 0, e->ask.in[u->lang]);
-  if (s->kind == STEP_RUN)
-    put_note(u, p);
+  put_note(u, p);
   if (!alone)
     return;
   page_gap(p);
