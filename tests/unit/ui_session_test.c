@@ -357,6 +357,41 @@ static void test_panes(void **state) {
   end(&s);
 }
 
+static void test_prediction_is_kept(void **state) {
+  (void)state;
+  struct session s = begin(LANG_EN, 120, 40);
+  open(&s, "lesson/tiling:predict"); /* its field has the focus: letters are text */
+  assert_false(shows(&s, "yours"));
+  type(&s, "1.5");
+  key(&s, KEYS_ENTER);
+  assert_shows(&s, "1.5 ← yours");
+  key(&s, 'n');
+  assert_shows(&s, "10 of 15");
+  assert_shows(&s, "1.5 ← yours"); /* the run step has the same experiment */
+  key(&s, 'q');
+  assert_shows(&s, "1 of 15"); /* the step counts as done */
+  key(&s, KEYS_ENTER);
+  assert_shows(&s, "1.5 ← yours");
+  end(&s);
+}
+
+/* At 80 columns the question is read first; Enter leads to the field. */
+static void test_prediction_in_one_pane(void **state) {
+  (void)state;
+  struct session s = begin(LANG_EN, 80, 24);
+  open(&s, "lesson/tiling:predict");
+  assert_shows(&s, "Enter to your prediction");
+  key(&s, 'n'); /* not answered: it can be passed over, and is not done */
+  key(&s, 'q');
+  assert_false(shows(&s, "1 of 15"));
+  open(&s, "lesson/tiling:predict");
+  key(&s, KEYS_ENTER);
+  type(&s, "2");
+  key(&s, KEYS_ENTER);
+  assert_shows(&s, "2 ← yours");
+  end(&s);
+}
+
 static void test_too_small(void **state) {
   (void)state;
   struct session s = begin(LANG_EN, 39, 10);
@@ -458,6 +493,8 @@ int main(void) {
       cmocka_unit_test(test_search),
       cmocka_unit_test(test_scrolling_ends_at_both_ends),
       cmocka_unit_test(test_panes),
+      cmocka_unit_test(test_prediction_is_kept),
+      cmocka_unit_test(test_prediction_in_one_pane),
       cmocka_unit_test(test_too_small),
       cmocka_unit_test(test_progress_lasts),
       cmocka_unit_test(test_monkey),
