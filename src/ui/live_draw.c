@@ -408,6 +408,10 @@ static void draw_plan(struct pen *p) {
   const live *l = p->l;
   if (l->phase == LIVE_RUNNING || l->phase == LIVE_CANCELLING || l->phase == LIVE_DONE)
     return;
+  if (l->nruns == 0) {
+    wrapped(p, ROLE_DIM, word(p, "live.nothing"));
+    return;
+  }
   bool sweep = l->experiment && l->experiment->sweep_var && !l->custom;
   int shown = sweep && l->nruns > 1 ? 1 : l->nruns;
   for (int i = 0; i < shown && left(p) > 0; i++) {

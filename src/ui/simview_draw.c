@@ -12,20 +12,29 @@ enum { LABEL_ROWS = 2, GAP = 3, COUNTER_ROWS = 5 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
+/* The next scale: divisors of T, then its multiples by powers of two, so that no cell holds a part of a
+ * tile. */
+static int64_t next_step(int64_t step, int T) {
+  if (step >= T)
+    return step * 2;
+  do
+    step++;
+  while (T % step);
+  return step;
+}
 
 bool simview_scale(const struct walk_setup *s, int w, int h, struct sim_scale *out) {
   if (w < 12 || h < 6)
     return false;
-  for (int64_t step = 1;; step += step < 64 ? 1 : step / 8) {
+  for (int64_t step = 1; step < 2 * (int64_t)WALK_SIZE_MAX; step = next_step(step, s->T)) {
     int64_t m = ceil_div(s->M, step), n = ceil_div(s->N, step), k = ceil_div(s->K, step);
-    bool fits = m + k <= h - LABEL_ROWS && n + k <= w - GAP;
-    if (!fits && step < WALK_SIZE_MAX)
+    if (m + k > h - LABEL_ROWS || n + k > w - GAP)
       continue;
     *out = (struct sim_scale){.step = step, .cell = 2 * (n + k) <= w - GAP ? 2 : 1};
-    out->m = at_most(m, h), out->n = at_most(n, w), out->k = at_most(k, h);
-    return fits;
+    out->m = (int)m, out->n = (int)n, out->k = (int)k;
+    return true;
   }
+  return false;
 }
 
 /* Whether cell i of an axis meets [from, to). */
@@ -134,19 +143,26 @@ static double acc_share(const struct walk_state *w) {
   return (double)w->acc_k[0][0] / whole;
 }
 
+/* As, Bs and acc word by word, beside or below each other; false where T is too large for r. */
+static bool draw_grids(canvas *cv, const struct walk_state *w, struct rect r) {
+  int T = w->setup.T;
+  bool beside = 3 * T + 4 <= r.w && T + 1 <= r.h;
+  bool below = 2 * T + 2 <= r.w && 2 * T + 3 <= r.h;
+  if (w->setup.kind != WALK_TILED || T < 2 || !(beside || below))
+    return false;
+  draw_words(cv, r.x, r.y, w->as, T, ROLE_A, "As");
+  draw_words(cv, r.x + T + 2, r.y, w->bs, T, ROLE_B, "Bs");
+  draw_acc(cv, beside ? r.x + 2 * T + 4 : r.x, beside ? r.y : r.y + T + 2, w);
+  return true;
+}
+
 /* The corner above A and left of B: As, Bs and acc. */
 static void draw_corner(canvas *cv, const struct picture *p, struct rect r) {
   const struct walk_state *w = p->w;
-  int T = w->setup.T;
-  bool tiled = w->setup.kind == WALK_TILED;
-  if (tiled && T > 1 && 3 * T + 4 <= r.w && T + 1 <= r.h) {
-    draw_words(cv, r.x, r.y, w->as, T, ROLE_A, "As");
-    draw_words(cv, r.x + T + 2, r.y, w->bs, T, ROLE_B, "Bs");
-    draw_acc(cv, r.x + 2 * T + 4, r.y, w);
+  int T = w->setup.T, y = r.y;
+  if (draw_grids(cv, w, r))
     return;
-  }
-  int y = r.y;
-  if (tiled && r.h >= 3) {
+  if (w->setup.kind == WALK_TILED && r.h >= 3) {
     draw_level(cv, r.x, y++, r.w, "As", filled(w->as, T), ROLE_A);
     draw_level(cv, r.x, y++, r.w, "Bs", filled(w->bs, T), ROLE_B);
   }
@@ -243,7 +259,7 @@ static void draw_what(const simview *s, canvas *cv, struct rect r, int y, enum l
 
 void simview_draw_walk(const simview *s, canvas *cv, struct rect r, enum lang lang) {
   struct rect old = canvas_clip(cv, r);
-  int below = r.h >= 14 ? COUNTER_ROWS + 4 : r.h >= 9 ? 2 : 0;
+  int below = r.h >= 26 ? COUNTER_ROWS + 4 : r.h >= 14 ? 5 : r.h >= 9 ? 2 : 0;
   struct rect top = {r.x, r.y, r.w, r.h - below};
   int used = draw_matrices(s, cv, top);
   int y = r.y + used + (used + below < r.h ? 1 : 0);
@@ -251,7 +267,7 @@ void simview_draw_walk(const simview *s, canvas *cv, struct rect r, enum lang la
     draw_what(s, cv, r, y++, lang);
   if (below)
     draw_timeline(s, cv, r, y++, lang);
-  y += y + COUNTER_ROWS < r.y + r.h;
+  y += y + COUNTER_ROWS + 1 < r.y + r.h;
   if (below > 2)
     simview_formula_draw(&s->now, cv, (struct rect){r.x, y, r.w, r.y + r.h - y}, lang);
   canvas_clip(cv, old);

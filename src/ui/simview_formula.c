@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LABEL_COLS = 24, VALUE_COLS = 12 };
+enum { LABEL_COLS = 20, VALUE_COLS = 12 };
 
 static double min2(double a, double b) { return a < b ? a : b; }
 
@@ -90,7 +90,7 @@ static struct row row_bytes(const struct walk_state *w) {
   r.want = s->bugs & WALK_SWAPPED_INDEX ? NAN : simview_formula_bytes(w);
   double rows = inside(s->brow, s->T, s->M), cols = inside(s->bcol, s->T, s->N);
   double k = min2((double)s->K, (double)(naive ? w->k : w->k0 + s->T));
-  snprintf(r.formula, sizeof r.formula, "%s", naive ? "8·rows·cols·k" : "4·(rows + cols)·k");
+  snprintf(r.formula, sizeof r.formula, "%s", naive ? "8·rows·cols·k" : "4(rows+cols)k");
   if (naive)
     snprintf(r.filled, sizeof r.filled, "8*%g*%g*%g", rows, cols, k);
   else

@@ -24,8 +24,8 @@ static inline bool decimal_comma(void) {
   char dir[] = "/tmp/mmtutor-locale-XXXXXX", command[256];
   if (!mkdtemp(dir))
     return false;
-  snprintf(command, sizeof command,
-           "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", dir);
+  snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
+           dir);
   bool made = system(command) == 0;
   setenv("LOCPATH", dir, 1);
   made = made && decimal_comma_try();

@@ -216,16 +216,21 @@ static void put_value(const struct legend *g, const struct value *v, const char 
   free(text);
 }
 
-static void put_name(const struct legend *g, const char *sign, enum role role, const char *name) {
+/* The name, with the recorded card's tag where the value is not this machine's. */
+static void put_name(const struct legend *g, const char *sign, enum role role, const char *name,
+                     bool far) {
+  int x = g->x + 2, room = g->name_cols - 2;
   canvas_text(g->cv, g->x, g->y, role, 0, sign);
-  canvas_fit(g->cv, g->x + 2, g->y, g->name_cols - 2, ROLE_TEXT, 0, name);
+  x += canvas_fit(g->cv, x, g->y, room, ROLE_TEXT, 0, name) + 1;
+  if (far)
+    canvas_fit(g->cv, x, g->y, g->x + g->name_cols - x, ROLE_RECORDED, 0, g->u->recorded_tag);
 }
 
 enum { VALUE_COLS = 14 };
 
 static void put_roof(struct legend *g, const struct chart *c, const struct flat *f, bool flat) {
   int right = g->x + g->name_cols + VALUE_COLS;
-  put_name(g, flat ? "─" : "╱", ROLE_ROOF, f->label);
+  put_name(g, flat ? "─" : "╱", ROLE_ROOF, f->label, f->value.far);
   put_value(g, &f->value, flat ? "FLOP/s" : "B/s", right, f->label, "");
   double ridge = f->value.v / slope(c);
   int room = g->x + g->w - right - VALUE_COLS - 1;
@@ -252,7 +257,7 @@ static const char *holder(const struct chart *c, const struct dot *d) {
 static void put_dot(struct legend *g, const struct chart *c, const struct dot *d) {
   int right = g->x + g->name_cols + VALUE_COLS, room = g->x + g->w;
   const char *by = holder(c, d);
-  put_name(g, "●", d->flops.far ? ROLE_RECORDED : ROLE_NOW, d->label);
+  put_name(g, "●", d->flops.far ? ROLE_RECORDED : ROLE_NOW, d->label, d->flops.far);
   put_value(g, &d->flops, "FLOP/s", right, d->label, by);
   if (room - right >= VALUE_COLS + 1) {
     put_value(g, &d->intensity, "FLOP/B", right + VALUE_COLS + 1, d->label, "");
@@ -264,26 +269,32 @@ static void put_dot(struct legend *g, const struct chart *c, const struct dot *d
     snprintf(percent, sizeof percent, "%.0f %%", 100 * share);
     char *text = d->measured ? words_fill(g->u->lang, "figure.share", percent, by, NULL)
                              : words_fill(g->u->lang, "figure.held", by, NULL);
-    canvas_fit(g->cv, right + 3, g->y, room - right - 3, ROLE_DIM, 0, text);
+    if (utf8_width(text) <= room - right - 3)
+      canvas_text(g->cv, right + 3, g->y, ROLE_DIM, 0, text);
     free(text);
   }
   g->y++;
 }
 
-static int longest_name(const struct chart *c) {
+static int name_cols(const ui *u, const char *label, const struct value *v) {
+  return utf8_width(label) + (v->far ? 1 + utf8_width(u->recorded_tag) : 0);
+}
+
+static int longest_name(const ui *u, const struct chart *c) {
   int w = 4;
-  for (int i = 0; i < c->nbandwidth; i++)
-    w = utf8_width(c->bandwidth[i].label) > w ? utf8_width(c->bandwidth[i].label) : w;
-  for (int i = 0; i < c->ncompute; i++)
-    w = utf8_width(c->compute[i].label) > w ? utf8_width(c->compute[i].label) : w;
-  for (int i = 0; i < c->ndots; i++)
-    w = utf8_width(c->dot[i].label) > w ? utf8_width(c->dot[i].label) : w;
+  for (int i = 0; i < c->nbandwidth + c->ncompute + c->ndots; i++) {
+    int k = i - c->nbandwidth, m = k - c->ncompute;
+    int cols = k < 0   ? name_cols(u, c->bandwidth[i].label, &c->bandwidth[i].value)
+               : m < 0 ? name_cols(u, c->compute[k].label, &c->compute[k].value)
+                       : name_cols(u, c->dot[m].label, &c->dot[m].flops);
+    w = cols > w ? cols : w;
+  }
   return w + 2;
 }
 
 static void draw_legend(ui *u, struct numbers *n, canvas *cv, struct rect r,
                         const struct chart *c) {
-  struct legend g = {u, n, cv, r.x, r.y, r.w, longest_name(c)};
+  struct legend g = {u, n, cv, r.x, r.y, r.w, longest_name(u, c)};
   if (g.name_cols > r.w - VALUE_COLS)
     g.name_cols = r.w > VALUE_COLS + 6 ? r.w - VALUE_COLS : 6;
   for (int i = 0; i < c->ncompute; i++)
