@@ -59,7 +59,7 @@ static struct value read_value(struct numbers *n, const cJSON *obj, const char *
   }
   out.formula = text;
   if (!numbers_value(n, text, &out.v, &out.far))
-    out.v = NAN;
+    return (struct value){NAN, text, false};
   return out;
 }
 
@@ -139,10 +139,13 @@ static void window(const struct chart *c, struct plot *p) {
   }
   for (int i = 0; i < c->ndots; i++) {
     const struct dot *d = &c->dot[i];
-    if (!(d->intensity.v > 0) || !(d->flops.v > 0))
+    if (!(d->intensity.v > 0))
       continue;
     x0 = fmin(x0, d->intensity.v / 2);
     x1 = fmax(x1, d->intensity.v * 2);
+    y0 = fmin(y0, x0 * bw);
+    if (!(d->flops.v > 0))
+      continue;
     y0 = fmin(y0, d->flops.v / 2);
     y1 = fmax(y1, d->flops.v * 2);
   }
