@@ -75,7 +75,8 @@ void field_set(struct field *f, const char *text) {
   free(clean);
 }
 
-/* A combining mark typed behind a letter joins its grapheme; the cursor then must not stand inside it. */
+/* A combining mark typed behind a letter joins its grapheme; the cursor then must not stand inside
+ * it. */
 static void settle(struct field *f) {
   size_t i = 0;
   while (i < f->at) {
@@ -88,8 +89,8 @@ static void settle(struct field *f) {
 }
 
 static bool is_text(int key) {
-  return key >= 0x20 && key != KEYS_BACKSPACE && key < 0x110000 &&
-         !(key >= 0x80 && key < 0xA0) && !(key >= 0xD800 && key < 0xE000);
+  return key >= 0x20 && key != KEYS_BACKSPACE && key < 0x110000 && !(key >= 0x80 && key < 0xA0) &&
+         !(key >= 0xD800 && key < 0xE000);
 }
 
 static void type(struct field *f, int key) {

@@ -135,8 +135,8 @@ static int put(page *p, int at, int x, int w, bool right, const struct page_run 
   for (size_t i = 0; i < count; i++) {
     int shift = right && lines[i].width < w ? w - lines[i].width : 0;
     line_at(p, at + (int)i);
-    place(p, at + (int)i, x + shift, text, lines[i].start, lines[i].start + lines[i].len, runs, ends,
-          asks, n);
+    place(p, at + (int)i, x + shift, text, lines[i].start, lines[i].start + lines[i].len, runs,
+          ends, asks, n);
   }
   free(lines);
   free(text);

@@ -1,5 +1,5 @@
-/* A page of text: styled runs wrapped to a width, with numbers that can be asked about, marked lines and
- * hits of a search. Built once a frame, then drawn from any line on. */
+/* A page of text: styled runs wrapped to a width, with numbers that can be asked about, marked
+ * lines and hits of a search. Built once a frame, then drawn from any line on. */
 #ifndef MM_UI_PAGE_H
 #define MM_UI_PAGE_H
 
@@ -36,12 +36,13 @@ void page_put(page *p, int indent, const char *marker, enum role marker_role,
 /* The same for one run of plain words. */
 void page_say(page *p, int indent, enum role role, unsigned mark, const char *text);
 
-/* One line of code; where it is too wide it goes on below, further in. `gutter` columns are left free,
- * `sign` (may be NULL) stands in them. */
+/* One line of code; where it is too wide it goes on below, further in. `gutter` columns are left
+ * free, `sign` (may be NULL) stands in them. */
 void page_code(page *p, int gutter, const char *sign, enum role role, unsigned mark,
                const char *text);
 
-/* Words at the right edge of the last line, two columns behind what is there; false if they do not fit. */
+/* Words at the right edge of the last line, two columns behind what is there; false if they do not
+ * fit. */
 bool page_aside(page *p, enum role role, const char *text);
 
 /* A row of a table: cells side by side at the given columns, each wrapped in its own width. */
@@ -56,8 +57,8 @@ void page_row(page *p, const struct page_cell *cells, int n);
 /* Leaves `rows` lines free for a picture; returns the first of them. */
 int page_space(page *p, int rows);
 
-/* Draws the lines from `skip` on into r and registers the asks of the visible ones. Hits of `needle`
- * (NULL: none; letters A-Z in any case) are reversed. */
+/* Draws the lines from `skip` on into r and registers the asks of the visible ones. Hits of
+ * `needle` (NULL: none; letters A-Z in any case) are reversed. */
 void page_draw(const page *p, canvas *cv, struct rect r, int skip, const char *needle);
 
 /* The first line at or behind `from` that has the needle, -1 if none. */

@@ -8,12 +8,12 @@
 
 struct prose_page {
   const ui *u;
-  const char *label;      /* what `=` calls the numbers: the step's title */
+  const char *label; /* what `=` calls the numbers: the step's title */
   int indent;
-  const char *marker;     /* before the first paragraph; NULL = none */
+  const char *marker; /* before the first paragraph; NULL = none */
   enum role marker_role;
-  enum role role;         /* of plain words */
-  char *const *lit;       /* words in code style that are lit: names of marked lines */
+  enum role role;   /* of plain words */
+  char *const *lit; /* words in code style that are lit: names of marked lines */
   int nlit;
 };
 

@@ -143,7 +143,8 @@ bool ui_open(ui *u, const char *view, struct err *err) {
     return open_lesson(u, view + 7, err);
   if (strncmp(view, "sim/", 4) == 0)
     return open_sim(u, view + 4, err);
-  return err_set(err, "There is no view '%s'; there are home, help, lesson/ID and sim/KERNEL.", view);
+  return err_set(err, "There is no view '%s'; there are home, help, lesson/ID and sim/KERNEL.",
+                 view);
 }
 
 void ui_show_pane(ui *u, const char *pane) {
@@ -151,9 +152,7 @@ void ui_show_pane(ui *u, const char *pane) {
     lesson_view_show(u, pane);
 }
 
-void ui_show_result(ui *u, const struct result *r) {
-  live_show(u->live, r);
-}
+void ui_show_result(ui *u, const struct result *r) { live_show(u->live, r); }
 
 /* ---- keys */
 

@@ -4,8 +4,8 @@
 
 #include "ui/strings.h"
 
-/* The text of an id with {0} {1} ... replaced by the arguments (strings, closed by NULL). A place without
- * an argument stays as it is. The caller frees. Cannot fail. */
+/* The text of an id with {0} {1} ... replaced by the arguments (strings, closed by NULL). A place
+ * without an argument stays as it is. The caller frees. Cannot fail. */
 char *words_fill(enum lang lang, const char *id, ...) __attribute__((sentinel));
 
 /* A whole number as text, for words_fill; in buf, which is returned. */

@@ -47,8 +47,8 @@ static void test_keys_left_to_the_caller(void **state) {
   (void)state;
   struct field f;
   field_init(&f, 0);
-  const int others[] = {KEYS_ENTER, KEYS_ESC, KEYS_TAB, KEYS_SHIFT_TAB, KEYS_UP,
-                        KEYS_DOWN,  KEYS_F2,  KEYS_CTRL_C, KEYS_CTRL_L, KEYS_RESIZE};
+  const int others[] = {KEYS_ENTER, KEYS_ESC, KEYS_TAB,    KEYS_SHIFT_TAB, KEYS_UP,
+                        KEYS_DOWN,  KEYS_F2,  KEYS_CTRL_C, KEYS_CTRL_L,    KEYS_RESIZE};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     assert_false(field_key(&f, others[i]));
   assert_string_equal(f.text, "");
@@ -101,9 +101,12 @@ static void test_view_keeps_the_cursor_inside(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_typing_and_cursor),       cmocka_unit_test(test_wide_characters_and_marks),
-      cmocka_unit_test(test_keys_left_to_the_caller), cmocka_unit_test(test_unclean_characters),
-      cmocka_unit_test(test_limits),                  cmocka_unit_test(test_view_keeps_the_cursor_inside),
+      cmocka_unit_test(test_typing_and_cursor),
+      cmocka_unit_test(test_wide_characters_and_marks),
+      cmocka_unit_test(test_keys_left_to_the_caller),
+      cmocka_unit_test(test_unclean_characters),
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_view_keeps_the_cursor_inside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static bool apart(struct rect a, struct rect b) {
          b.y + b.h <= a.y;
 }
 
-/* Everything inside the lines between header and key bar, nothing on top of anything else, no rectangle on a
- * separator. */
+/* Everything inside the lines between header and key bar, nothing on top of anything else, no
+ * rectangle on a separator. */
 static void check(int cols, int rows, const struct lesson_panes *p) {
   struct lesson_layout at;
   struct rect all[2 * PANES + 1];
@@ -52,7 +52,8 @@ static void test_every_size(void **state) {
     for (int focus = 0; focus < PANES; focus++)
       for (int other = PANE_SIM; other < PANES; other++)
         for (int two = 0; two < 2; two++) {
-          struct lesson_panes p = {{true, has & 1, has & 2}, (enum pane)focus, (enum pane)other, two};
+          struct lesson_panes p = {
+              {true, has & 1, has & 2}, (enum pane)focus, (enum pane)other, two};
           if (!p.has[focus])
             continue;
           for (int cols = 1; cols <= MOST_COLS; cols++)

@@ -23,9 +23,8 @@ static void expect(const page *p, int cols, int rows, int skip, const char *want
 static void test_runs_wrap_together(void **state) {
   (void)state;
   page *p = page_new(12);
-  struct page_run runs[] = {{.text = "one "},
-                            {.text = "two", .mark = MARK_BOLD},
-                            {.text = " three four"}};
+  struct page_run runs[] = {
+      {.text = "one "}, {.text = "two", .mark = MARK_BOLD}, {.text = " three four"}};
   page_put(p, 2, "-", ROLE_DIM, runs, 3);
   assert_int_equal(page_lines(p), 2);
   expect(p, 12, 2, 0, "- one two   \n  three four\n");
@@ -38,7 +37,8 @@ static void test_numbers_are_solid(void **state) {
   (void)state;
   page *p = page_new(14);
   struct page_ask ask = {"work", "2*n^3", "2*4096^3", "137 GFLOP", "formula", ""};
-  struct page_run runs[] = {{.text = "it takes "}, {.text = "137 GFLOP", .solid = true, .ask = &ask}};
+  struct page_run runs[] = {{.text = "it takes "},
+                            {.text = "137 GFLOP", .solid = true, .ask = &ask}};
   page_put(p, 0, NULL, ROLE_TEXT, runs, 2);
   expect(p, 14, 2, 0, "it takes      \n137 GFLOP     \n");
   canvas *cv = canvas_new(20, 4);
@@ -113,8 +113,8 @@ static page *render(const char *markdown, int cols) {
 
 static void test_prose_lists_and_tables(void **state) {
   (void)state;
-  page *p = render("Two **limits**:\n\n- one\n- two\n\n| op | n |\n|---|---|\n| add | 12 |\n| gemm | 7 |\n",
-                   16);
+  page *p = render(
+      "Two **limits**:\n\n- one\n- two\n\n| op | n |\n|---|---|\n| add | 12 |\n| gemm | 7 |\n", 16);
   expect(p, 16, 8, 0,
          "Two limits:     \n"
          "                \n"
@@ -145,7 +145,8 @@ static void test_wide_table(void **state) {
 static void test_any_width(void **state) {
   (void)state;
   for (int cols = 1; cols < 60; cols++) {
-    page *p = render("# H\n\nWords `code` 矩阵乘法 and *more*.\n\n1. a\n2. b\n\n```\nint x = f(a, b, c);\n```\n\n"
+    page *p = render("# H\n\nWords `code` 矩阵乘法 and *more*.\n\n1. a\n2. b\n\n```\nint x = f(a, "
+                     "b, c);\n```\n\n"
                      "```math\nx = y\n\nz\n```\n\n> quote\n\n|a|b|c|\n|-|-|-|\n|1|two words|3|\n",
                      cols);
     canvas *cv = canvas_new(cols, 60);
@@ -159,10 +160,14 @@ static void test_any_width(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_runs_wrap_together),      cmocka_unit_test(test_numbers_are_solid),
-      cmocka_unit_test(test_code_goes_on_further_in), cmocka_unit_test(test_gaps),
-      cmocka_unit_test(test_find),                    cmocka_unit_test(test_prose_lists_and_tables),
-      cmocka_unit_test(test_wide_table),              cmocka_unit_test(test_any_width),
+      cmocka_unit_test(test_runs_wrap_together),
+      cmocka_unit_test(test_numbers_are_solid),
+      cmocka_unit_test(test_code_goes_on_further_in),
+      cmocka_unit_test(test_gaps),
+      cmocka_unit_test(test_find),
+      cmocka_unit_test(test_prose_lists_and_tables),
+      cmocka_unit_test(test_wide_table),
+      cmocka_unit_test(test_any_width),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

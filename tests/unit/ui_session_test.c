@@ -70,14 +70,14 @@ static bool shows(const struct session *s, const char *text) {
   return found;
 }
 
-#define assert_shows(s, text)                                                                        \
-  do {                                                                                               \
-    if (!shows(s, text)) {                                                                           \
-      char *all = canvas_to_text((s)->cv);                                                           \
-      print_message("not on the screen: %s\n%s", text, all);                                         \
-      free(all);                                                                                     \
-      fail();                                                                                        \
-    }                                                                                                \
+#define assert_shows(s, text)                                                                      \
+  do {                                                                                             \
+    if (!shows(s, text)) {                                                                         \
+      char *all = canvas_to_text((s)->cv);                                                         \
+      print_message("not on the screen: %s\n%s", text, all);                                       \
+      free(all);                                                                                   \
+      fail();                                                                                      \
+    }                                                                                              \
   } while (0)
 
 static void open(struct session *s, const char *view) {
@@ -130,8 +130,9 @@ static void test_every_view_name(void **state) {
   open(&s, "sim/cuda/tiled:12");
   assert_shows(&s, "12/");
   open(&s, "home");
-  static const char *const bad[] = {"",           "nowhere",         "lesson/none",   "lesson/tiling:none",
-                                    "sim/none",   "sim/cuda/tiled:x", "lesson/machine", "lesson/tiling:99"};
+  static const char *const bad[] = {
+      "",         "nowhere",          "lesson/none",    "lesson/tiling:none",
+      "sim/none", "sim/cuda/tiled:x", "lesson/machine", "lesson/tiling:99"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     err.text[0] = 0;
     assert_false(ui_open(s.u, bad[i], &err));
@@ -446,12 +447,21 @@ static void test_progress_lasts(void **state) {
 /* ---- any key at any size */
 
 static int random_key(struct rand *r) {
-  static const int special[] = {KEYS_TAB,   KEYS_ENTER, KEYS_ESC,       KEYS_BACKSPACE, KEYS_UP,
-                                KEYS_DOWN,  KEYS_LEFT,  KEYS_RIGHT,     KEYS_PGUP,      KEYS_PGDN,
-                                KEYS_HOME,  KEYS_END,   KEYS_DELETE,    KEYS_SHIFT_TAB, KEYS_F1,
-                                KEYS_F2,    KEYS_F3,    KEYS_F4,        KEYS_CTRL_L,    KEYS_ENTER,
-                                0x77E9,     0x1F600,    0x301,          'n',            'n',
-                                'n',        '=',        '/',            'H',            KEY_NONE};
+  static const int special[] = {KEYS_TAB,    KEYS_ENTER,
+                                KEYS_ESC,    KEYS_BACKSPACE,
+                                KEYS_UP,     KEYS_DOWN,
+                                KEYS_LEFT,   KEYS_RIGHT,
+                                KEYS_PGUP,   KEYS_PGDN,
+                                KEYS_HOME,   KEYS_END,
+                                KEYS_DELETE, KEYS_SHIFT_TAB,
+                                KEYS_F1,     KEYS_F2,
+                                KEYS_F3,     KEYS_F4,
+                                KEYS_CTRL_L, KEYS_ENTER,
+                                0x77E9,      0x1F600,
+                                0x301,       'n',
+                                'n',         'n',
+                                '=',         '/',
+                                'H',         KEY_NONE};
   enum { SPECIAL = sizeof special / sizeof special[0] };
   if (rand_below(r, 2))
     return special[rand_below(r, SPECIAL)];
@@ -461,8 +471,8 @@ static int random_key(struct rand *r) {
 static void test_monkey(void **state) {
   (void)state;
   enum { KEYS = 20000, VIEWS = 5 };
-  static const char *const views[VIEWS] = {"home", "lesson/tiling", "lesson/flops", "lesson/roofline",
-                                           "lesson/cpu-gpu"};
+  static const char *const views[VIEWS] = {"home", "lesson/tiling", "lesson/flops",
+                                           "lesson/roofline", "lesson/cpu-gpu"};
   struct rand r;
   struct session s = begin(LANG_EN, 80, 24);
   rand_seed(&r, 7);

@@ -33,10 +33,9 @@ int figure_dot_rows(const struct step *s, int cols) {
   return z.K + z.M + 6;
 }
 
-/* A matrix of rows x cols elements; row and col are lit, -1 = none; a lit row and a lit column together light
- * only the element where they cross. */
-static void matrix(canvas *cv, int x, int y, int rows, int cols, int row, int col,
-                   enum role role) {
+/* A matrix of rows x cols elements; row and col are lit, -1 = none; a lit row and a lit column
+ * together light only the element where they cross. */
+static void matrix(canvas *cv, int x, int y, int rows, int cols, int row, int col, enum role role) {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j++) {
       bool lit = row < 0 ? j == col : col < 0 ? i == row : i == row && j == col;

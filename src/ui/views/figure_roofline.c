@@ -187,8 +187,8 @@ static bool draw_plot(canvas *cv, struct rect r, const struct chart *c) {
   for (int i = 0; i < c->ndots; i++) {
     const struct dot *d = &c->dot[i];
     if (d->intensity.v > 0 && d->flops.v > 0)
-      points[plot.npoints++] = (struct plot_point){
-          d->intensity.v, d->flops.v, d->label, d->flops.far ? ROLE_RECORDED : ROLE_NOW};
+      points[plot.npoints++] = (struct plot_point){d->intensity.v, d->flops.v, d->label,
+                                                   d->flops.far ? ROLE_RECORDED : ROLE_NOW};
   }
   return plot_draw(cv, r, &plot);
 }

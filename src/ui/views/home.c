@@ -104,7 +104,8 @@ static void draw_row(ui *u, canvas *cv, int i, const struct columns *c, int y) {
   }
 }
 
-/* What stands over the list: the sentence of a damaged lesson, why nothing is saved, or what this is. */
+/* What stands over the list: the sentence of a damaged lesson, why nothing is saved, or what this
+ * is. */
 static const char *above(const ui *u, enum role *role) {
   const struct course_entry *e = entry(u, u->home.at);
   *role = e->broken ? ROLE_WRONG : ROLE_DIM;

@@ -26,8 +26,8 @@ static bool has_sim(const struct lesson *l) {
   return false;
 }
 
-/* Where a pane fits beside the text it shows the step's figure or code; else the simulator is a tab and
- * these stand in the text. */
+/* Where a pane fits beside the text it shows the step's figure or code; else the simulator is a tab
+ * and these stand in the text. */
 static enum picture picture(const ui *u, int cols) {
   enum step_kind kind = step_of(u)->kind;
   if (cols >= LESSON_LAYOUT_TWO && kind == STEP_FIGURE)
@@ -83,7 +83,8 @@ void lesson_view_settle(ui *u, int cols) {
     live_focus_prediction(u->live);
 }
 
-/* The predict step of an experiment keeps the prediction; where there is none the run itself does. */
+/* The predict step of an experiment keeps the prediction; where there is none the run itself does.
+ */
 static const struct step *predicted_at(const struct lesson *l, const struct step *run) {
   for (int i = 0; i < l->nsteps; i++)
     if (l->steps[i].kind == STEP_PREDICT && strcmp(l->steps[i].experiment, run->experiment) == 0)
@@ -151,7 +152,8 @@ static void set_experiment(ui *u) {
                       predicted_at(l->lesson, s)->id, locked(u, s));
 }
 
-/* The simulator has the walk of this step, else of the last sim step before it, else of the first. */
+/* The simulator has the walk of this step, else of the last sim step before it, else of the first.
+ */
 static void set_sim(ui *u) {
   struct lesson_state *l = &u->lesson;
   int at = -1;

@@ -6,7 +6,8 @@
 #include "ui/canvas.h"
 #include "ui/ui.h"
 
-/* Opens a lesson at a step (NULL: where it was left, else the first). An unknown step gives the first. */
+/* Opens a lesson at a step (NULL: where it was left, else the first). An unknown step gives the
+ * first. */
 void lesson_view_open(ui *u, const struct lesson *l, const char *step);
 
 /* Frees what the open lesson holds; harmless where none is open. */

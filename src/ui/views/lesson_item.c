@@ -209,8 +209,8 @@ static bool hint(ui *u) {
   return true;
 }
 
-/* A number begins with one of these; until then letters stay commands, so that a question can be passed
- * over with n. */
+/* A number begins with one of these; until then letters stay commands, so that a question can be
+ * passed over with n. */
 static bool begins_number(int key) {
   return (key >= '0' && key <= '9') || key == '(' || (key >= 0xFF10 && key <= 0xFF19);
 }
@@ -331,8 +331,14 @@ static void put_verdict(ui *u, page *p) {
                         ? s->said.say
                         : strings_get(u->lang, right ? "item.right" : "item.wrong");
   page_gap(p);
-  lesson_text_option(u, p, 2, unread ? "!" : right ? "✓" : "✗",
-                     unread ? ROLE_NOW : right ? ROLE_DONE : ROLE_WRONG, ROLE_TEXT, say);
+  lesson_text_option(u, p, 2,
+                     unread  ? "!"
+                     : right ? "✓"
+                             : "✗",
+                     unread  ? ROLE_NOW
+                     : right ? ROLE_DONE
+                             : ROLE_WRONG,
+                     ROLE_TEXT, say);
 }
 
 static void put_hints(ui *u, page *p) {

@@ -7,8 +7,8 @@
 #include "ui/page.h"
 #include "ui/ui.h"
 
-/* Puts the question into the lesson's state: as it was left if it was answered, else drawn anew. it NULL:
- * the step has none. */
+/* Puts the question into the lesson's state: as it was left if it was answered, else drawn anew. it
+ * NULL: the step has none. */
 void lesson_item_open(ui *u, const struct item *it);
 void lesson_item_close(ui *u);
 
@@ -27,8 +27,8 @@ bool lesson_item_leave(ui *u);
 /* KEYS_CHOICE, KEYS_FIELD or 0. */
 unsigned lesson_item_contexts(const ui *u);
 
-/* Adds the question, its options, the verdict, hints and solution. Returns the line of the field, -1 if
- * there is none. */
+/* Adds the question, its options, the verdict, hints and solution. Returns the line of the field,
+ * -1 if there is none. */
 int lesson_item_page(ui *u, page *p);
 
 /* Draws the field at its line. */

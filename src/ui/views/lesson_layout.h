@@ -15,16 +15,17 @@ struct lesson_panes {
 
 struct lesson_layout {
   bool shown[PANES];
-  struct rect title[PANES], body[PANES]; /* of the panes shown; inside the canvas, never overlapping */
-  int separator[PANES];                  /* column left of the pane, -1 = none */
-  struct rect tabs;                      /* the line with all panes' names; h 0 where each has a title */
+  struct rect title[PANES],
+      body[PANES];      /* of the panes shown; inside the canvas, never overlapping */
+  int separator[PANES]; /* column left of the pane, -1 = none */
+  struct rect tabs;     /* the line with all panes' names; h 0 where each has a title */
 };
 
 enum { LESSON_LAYOUT_TWO = 100, LESSON_LAYOUT_THREE = 150, LESSON_LAYOUT_TEXT = 84 };
 
-/* Row 0 is the header, the last row the key bar; what is between is shared out. Three panes from 150
- * columns, two from 100, one with tabs below. Any size from 1 x 1 is taken; a pane without room has an
- * empty body. Cannot fail. */
+/* Row 0 is the header, the last row the key bar; what is between is shared out. Three panes from
+ * 150 columns, two from 100, one with tabs below. Any size from 1 x 1 is taken; a pane without room
+ * has an empty body. Cannot fail. */
 void lesson_layout(int cols, int rows, const struct lesson_panes *p, struct lesson_layout *out);
 
 #endif

@@ -66,7 +66,8 @@ static const char *mark_of(const struct step *s, const struct kernel_mark *marks
   return NULL;
 }
 
-/* Adds the source of the step's kernel; *first and *last get the page lines of the first and last mark. */
+/* Adds the source of the step's kernel; *first and *last get the page lines of the first and last
+ * mark. */
 static void put_code(const ui *u, page *p, int *first, int *last) {
   const struct step *s = step_of(u);
   const struct kernel *k = s->kernel ? catalog_find(u->catalog, s->kernel) : NULL;
