@@ -3,6 +3,9 @@
 #   DEPS=no      do not look for missing packages
 #   CFG=asan     build under AddressSanitizer and UBSan (build/asan)
 #   PREFIX=...   where `make install` puts things (default /usr/local), DESTDIR before it
+#
+# Others: make install, uninstall; check-asan (the tests under the sanitizers); lint (shell scripts
+# and the man page); bench-frame (the budgets of the screen); screens (the pictures of the README).
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
@@ -41,7 +44,7 @@ lib = $(B)/lib$(1).a
 EMBED_FILES = $(wildcard src/kernels/mm_args.h src/kernels/cuda/*.cu src/kernels/cpu/*.c assets/*.json assets/recorded/*.json \
                          assets/ptx/*.ptx lessons/*/lesson.json lessons/*/*.md)
 
-.PHONY: all run check check-asan deps test-deps install uninstall clean screens
+.PHONY: all run check check-asan deps test-deps install uninstall clean screens bench-frame lint
 all: mmtutor
 
 run: deps
@@ -109,6 +112,12 @@ $(B)/gen/cpu_table.o: $(B)/gen/cpu_table.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 extra_kernels := $(CPU_OBJS) $(B)/gen/cpu_table.o
 
+# Only this file knows PREFIX, so only it is stale under another one.
+$(B)/gen/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
+$(B)/src/base/paths.o: $(B)/gen/prefix
+
 $(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
 
 $(B)/src/%.o: src/%.c
@@ -143,6 +152,44 @@ check: test-deps
 	@CFG=$(CFG) sh tests/run.sh
 check-asan:
 	@$(MAKE) --no-print-directory CFG=asan check
+
+# ---- install: the program holds everything; the data beside it may be read and changed
+INSTALL ?= install
+SHARE   := $(PREFIX)/share
+DATA    := $(wildcard lessons/*/lesson.json lessons/*/*.md assets/*.json assets/recorded/*.json assets/ptx/*.ptx \
+                      src/kernels/mm_args.h src/kernels/cuda/*.cu src/kernels/cpu/*.c)
+MANUALS := man/man1/mmtutor.1 bash-completion/completions/mmtutor zsh/site-functions/_mmtutor \
+           fish/vendor_completions.d/mmtutor.fish
+
+install: $(B)/mmtutor
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin
+	$(INSTALL) -m 755 $(B)/mmtutor $(DESTDIR)$(PREFIX)/bin/mmtutor
+	rm -rf $(DESTDIR)$(SHARE)/mmtutor
+	for f in $(DATA); do \
+	  $(INSTALL) -d "$(DESTDIR)$(SHARE)/mmtutor/$$(dirname $$f)" && \
+	  $(INSTALL) -m 644 $$f "$(DESTDIR)$(SHARE)/mmtutor/$$f" || exit 1; \
+	done
+	$(INSTALL) -d $(addprefix $(DESTDIR)$(SHARE)/,$(dir $(MANUALS)))
+	$(INSTALL) -m 644 man/mmtutor.1 $(DESTDIR)$(SHARE)/man/man1/mmtutor.1
+	$(INSTALL) -m 644 completions/mmtutor.bash $(DESTDIR)$(SHARE)/bash-completion/completions/mmtutor
+	$(INSTALL) -m 644 completions/_mmtutor $(DESTDIR)$(SHARE)/zsh/site-functions/_mmtutor
+	$(INSTALL) -m 644 completions/mmtutor.fish $(DESTDIR)$(SHARE)/fish/vendor_completions.d/mmtutor.fish
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/mmtutor $(addprefix $(DESTDIR)$(SHARE)/,$(MANUALS))
+	rm -rf $(DESTDIR)$(SHARE)/mmtutor
+
+# ---- for those who work on it
+screens: $(B)/mmtutor
+	@if [ "$(DEPS)" != no ]; then sh scripts/deps.sh --screens; fi
+	sh scripts/screens.sh $(B)/mmtutor $(B)
+
+bench-frame: $(B)/mmtutor
+	/usr/bin/python3 tests/bench/frame_bench.py $(B)/mmtutor
+
+lint:
+	shellcheck scripts/*.sh tests/run.sh tests/*/*_test.sh .ci/run
+	mandoc -Tlint -W warning man/mmtutor.1
 
 clean:
 	rm -rf build mmtutor

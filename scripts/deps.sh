@@ -1,72 +1,97 @@
 #!/bin/sh
-# Installs what building mmtutor needs and what is missing. deps.sh [--tests]
-# Says what it will install first; uses sudo only where the package manager needs it.
+# Installs what is missing here to build mmtutor. deps.sh [--tests | --screens]
+# Says first what it will install, and as whom; uses sudo only where the package manager needs it.
 set -eu
-tests=${1:-}
+what=${1:-}
 
 have_pkg() { command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "$@" 2>/dev/null; }
+have() { command -v "$1" >/dev/null 2>&1; }
 want() { missing="$missing $1"; }
+python() { # the one that runs the tests (tests/run.sh)
+  if [ -x "${MMTUTOR_PYTHON:-/usr/bin/python3}" ]; then "${MMTUTOR_PYTHON:-/usr/bin/python3}" "$@"; else return 1; fi
+}
+
 missing=
-command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || want cc
-command -v pkg-config >/dev/null 2>&1 || want pkgconfig
+have cc || want cc
+have pkg-config || want pkgconfig
 have_pkg ncursesw || want ncurses
 have_pkg libcjson || want cjson
 have_pkg md4c || want md4c
 have_pkg libutf8proc || want utf8proc
 have_pkg libmd || want libmd
-if [ -n "$tests" ]; then
-  have_pkg cmocka || want cmocka
-  command -v tmux >/dev/null 2>&1 || want tmux
-  /usr/bin/env python3 -c 'import pyte' 2>/dev/null || /usr/bin/python3 -c 'import pyte' 2>/dev/null || want pyte
-fi
+case $what in
+  '') ;;
+  --tests)
+    have_pkg cmocka || want cmocka
+    have tmux || want tmux
+    python -c 'import pyte, wcwidth' 2>/dev/null || want pyte
+    ;;
+  --screens)
+    have rsvg-convert || want rsvg
+    have pngquant || want pngquant
+    ;;
+  *)
+    echo "usage: deps.sh [--tests | --screens]" >&2
+    exit 2
+    ;;
+esac
 [ -n "$missing" ] || exit 0
 
-if command -v apt-get >/dev/null 2>&1; then manager=apt
-elif command -v dnf >/dev/null 2>&1; then manager=dnf
-elif command -v pacman >/dev/null 2>&1; then manager=pacman
-elif command -v brew >/dev/null 2>&1; then manager=brew
+if have apt-get; then manager=apt
+elif have dnf; then manager=dnf
+elif have pacman; then manager=pacman
+elif have brew; then manager=brew
 else
-  echo "mmtutor needs:$missing. No package manager known here (apt, dnf, pacman, brew): install them by hand," >&2
-  echo "then run make again with DEPS=no." >&2
+  echo "mmtutor needs:$missing. There is no apt, dnf, pacman or brew here:" >&2
+  echo "install them by hand, then run make again with DEPS=no." >&2
   exit 1
 fi
 
-name() { # the package that brings $1 under this manager
+name() { # the packages that bring $1 under this manager
   case "$manager:$1" in
-    apt:cc) echo "gcc libc6-dev" ;;       dnf:cc|pacman:cc) echo gcc ;;            brew:cc) echo gcc ;;
-    apt:pkgconfig) echo pkg-config ;;     dnf:pkgconfig|pacman:pkgconfig|brew:pkgconfig) echo pkgconf ;;
-    apt:ncurses) echo libncurses-dev ;;   dnf:ncurses) echo ncurses-devel ;;       *:ncurses) echo ncurses ;;
-    apt:cjson) echo libcjson-dev ;;       dnf:cjson) echo cjson-devel ;;           *:cjson) echo cjson ;;
-    apt:md4c) echo libmd4c-dev ;;         dnf:md4c) echo md4c-devel ;;             *:md4c) echo md4c ;;
-    apt:utf8proc) echo libutf8proc-dev ;; dnf:utf8proc) echo utf8proc-devel ;;     pacman:utf8proc) echo libutf8proc ;;
-    *:utf8proc) echo utf8proc ;;
-    apt:libmd) echo libmd-dev ;;          dnf:libmd) echo libmd-devel ;;           *:libmd) echo libmd ;;
-    apt:cmocka) echo libcmocka-dev ;;     dnf:cmocka) echo libcmocka-devel ;;      *:cmocka) echo cmocka ;;
-    apt:pyte) echo "python3 python3-pyte" ;; dnf:pyte) echo "python3 python3-pyte" ;; pacman:pyte) echo "python python-pyte" ;;
-    *:pyte) echo python ;;
+    apt:cc) echo "gcc libc6-dev" ;;
+    *:cc) echo gcc ;;
+    apt:pkgconfig) echo pkg-config ;;
+    *:pkgconfig) echo pkgconf ;;
+    apt:ncurses) echo libncurses-dev ;;
+    dnf:ncurses) echo ncurses-devel ;;
+    apt:cjson | apt:utf8proc | apt:libmd | apt:cmocka) echo "lib${1#lib}-dev" ;;
+    apt:md4c) echo libmd4c-dev ;;
+    dnf:cjson | dnf:md4c | dnf:utf8proc | dnf:libmd) echo "$1-devel" ;;
+    dnf:cmocka) echo libcmocka-devel ;;
+    pacman:utf8proc) echo libutf8proc ;;
+    apt:pyte | dnf:pyte) echo "python3 python3-pyte python3-wcwidth" ;;
+    pacman:pyte) echo "python python-pyte python-wcwidth" ;;
+    *:pyte) echo python ;; # brew has no pyte: pip brings it
+    apt:rsvg) echo "librsvg2-bin fonts-dejavu-core fonts-noto-cjk" ;;
+    dnf:rsvg) echo "librsvg2-tools dejavu-sans-mono-fonts google-noto-sans-cjk-fonts" ;;
+    pacman:rsvg) echo "librsvg ttf-dejavu noto-fonts-cjk" ;;
+    *:rsvg) echo librsvg ;;
     *) echo "$1" ;;
   esac
 }
 list=
 for m in $missing; do list="$list $(name "$m")"; done
+
 sudo=
 if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-  command -v sudo >/dev/null 2>&1 || { echo "Please install as root:$list" >&2; exit 1; }
+  have sudo || { echo "mmtutor needs these packages; install them as root:$list" >&2; exit 1; }
   sudo=sudo
 fi
-echo "Installing with $manager:$list"
+echo "Installing with $manager${sudo:+ (by sudo)}:$list"
+echo "(make DEPS=no installs nothing.)"
+# $list is words; env, because sudo drops the variable.
+# shellcheck disable=SC2086
 case $manager in
   apt)
-    export DEBIAN_FRONTEND=noninteractive
-    # shellcheck disable=SC2086
-    $sudo apt-get install -y -qq --no-install-recommends $list >/dev/null 2>&1 || {
-      $sudo apt-get update -qq
-      $sudo apt-get install -y -qq --no-install-recommends $list >/dev/null
-    } ;;
-  # shellcheck disable=SC2086
+    apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get"
+    # Without its lists (a fresh container) apt-get knows no package; they are fetched then.
+    $apt install -y -qq --no-install-recommends $list >/dev/null 2>&1 || {
+      $apt update -qq
+      $apt install -y -qq --no-install-recommends $list >/dev/null
+    }
+    ;;
   dnf) $sudo dnf install -y -q $list ;;
-  # shellcheck disable=SC2086
   pacman) $sudo pacman -S --needed --noconfirm $list ;;
-  # shellcheck disable=SC2086
   brew) brew install $list ;;
 esac
