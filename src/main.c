@@ -133,6 +133,8 @@ static int start_ui(const struct globals *g, const char *view) {
   if (g->plain || (term && strcmp(term, "dumb") == 0))
     return start_plain(g, view);
   o.ui.lang = strings_lang(g->lang);
+  o.ui.lang_given = g->lang && strcmp(g->lang, "auto") != 0;
+  o.ui.theme_given = g->theme != NULL;
   o.ui.ascii = g->ascii;
   o.ui.worker = true;
   o.ui.worker_command = g->worker;
