@@ -173,6 +173,10 @@ void kernel_free(struct kernel *k) {
 
 struct kernel_size kernel_size_default(const struct kernel *k, int64_t M, int64_t N, int64_t K) {
   struct kernel_size size = {.M = M, .N = N, .K = K};
+  if (k->op == OP_GEMV)
+    size.N = 1;
+  if (k->op == OP_ADD || k->op == OP_COPY || k->op == OP_TRANSPOSE || k->op == OP_FMA)
+    size.K = 1;
   for (int i = 0; i < k->nparams; i++)
     size.param[i] = k->params[i].fallback;
   return size;

@@ -157,9 +157,9 @@ part_tools() {
 
 : >"$OUT/summary.txt"
 for p in $PARTS; do
-  start=$(now)
+  part_start=$(now)
   "part_$p"
-  echo "part $p: $(awk "BEGIN{printf \"%.1f\", $(now) - $start}") s" | tee -a "$OUT/summary.txt"
+  echo "part $p: $(awk "BEGIN{printf \"%.1f\", $(now) - $part_start}") s" | tee -a "$OUT/summary.txt"
 done
 
 command -v python3 >/dev/null && python3 tests/gpu/proof_table.py "$runs" >>"$OUT/summary.txt"

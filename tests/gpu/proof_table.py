@@ -28,7 +28,7 @@ def line(r):
         watt=r.get("power_w", "-"), note="; ".join(r.get("warnings", [])))
 
 
-runs = [json.loads(text) for text in open(sys.argv[1])]
+runs = [r for r in map(json.loads, open(sys.argv[1])) if "verify" in r]
 for run in runs:
     if not (run["verify"]["ok"] and small(run)):
         print(line(run))
