@@ -24,7 +24,8 @@ unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME MMTUTOR_DATA N
 rm -rf "$HOME"
 mkdir -p "$HOME"
 
-echo "measuring cpu/tiled for the live pane"
+echo "measuring the roofs and cpu/tiled for the live pane"
+"$program" roofline --device cpu >/dev/null
 "$program" run cpu/tiled -M 512 -N 512 -K 512 --json >"$work/result.json"
 
 # A view that no longer exists leaves no picture behind.
@@ -44,6 +45,7 @@ for size in 160x45 100x30 80x24; do
       for lesson in flops roofline tiling cpu-gpu; do
         picture "lesson-$lesson" "$size" "$lang" "$theme" "lesson/$lesson"
       done
+      picture lesson-tiling-sim "$size" "$lang" "$theme" lesson/tiling:strips --pane sim
       picture simulator "$size" "$lang" "$theme" sim/cuda/tiled:9
       picture live "$size" "$lang" "$theme" lesson/cpu-gpu:run --pane live --live "$work/result.json"
     done

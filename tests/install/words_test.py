@@ -49,6 +49,18 @@ def commands_of(text):
     return re.findall(r"^  mmtutor ([a-z]+)", text, re.M)
 
 
+def uses(block):
+    """Commands in lines of shell: the first word behind mmtutor that is no option and no option's value."""
+    for line in block.split("\n"):
+        words = re.sub(r'"[^"]*"', "X", line.split("#")[0]).split()
+        if words[:1] != ["mmtutor"]:
+            continue
+        words.pop(0)
+        while words and words[0].startswith("--"):
+            del words[:2 if words[0] in ("--lang", "--theme", "--worker") else 1]
+        yield from words[:1]
+
+
 def main():
     top = help_of()
     commands = commands_of(top)
@@ -68,11 +80,13 @@ def main():
             continue
         text = read(path)
         check(f"{path} has every command", {c for c in commands if f"mmtutor {c}" not in text})
-        used = set()
-        for block in re.findall(r"```sh\n(.*?)```", text, re.S):
-            used |= set(re.findall(r"(?<![\w/])mmtutor (?:--[a-z]+(?: [a-z]+)? )*([a-z]+)\b", block))
+        lang = "zh" if "zh" in path else "en"
+        listed = subprocess.run([MMTUTOR, "read", "--list", "--lang", lang, "--width", "200"], capture_output=True, text=True).stdout
+        titles = {line.split(None, 2)[2].strip() for line in listed.splitlines() if line.strip() and "  - " not in line}
+        check(f"{path} names the lessons that are written", {t for t in titles if f"*{t}*" not in text} if titles else {listed})
+        used = {c for block in re.findall(r"```sh\n(.*?)```", text, re.S) for c in uses(block)}
         check(f"{path} uses no command that is not there", used - set(commands))
-        mine = {o for line in text.split("\n") if "mmtutor" in line for o in options(line)}
+        mine = {o for line in text.split("\n") if "mmtutor" in line for o in options(re.sub(r'"[^"]*"', "", line))}
         check(f"{path} uses no option that is not there", mine - known)
         shown = re.findall(r"\]\((?!https?:)([^)#]+)\)|!\[[^]]*\]\(([^)]+)\)", text)
         check(f"{path} links to files that are there", {p for pair in shown for p in pair if p and not os.path.exists(os.path.join(ROOT, p))})
