@@ -106,23 +106,31 @@ static void put_code(page *p, const struct prose_block *b, int indent) {
   }
 }
 
-static int width_of(const struct runs *r) {
-  int w = 0;
-  for (int i = 0; i < r->n; i++)
-    w += utf8_width(r->run[i].text);
-  return w;
+static void put_formula_line(page *p, struct runs *r, int indent) {
+  if (r->n > 0)
+    page_put(p, indent, NULL, ROLE_TEXT, r->run, r->n);
+  runs_clear(r);
 }
 
-static void put_formula_line(page *p, struct runs *r, int indent) {
-  int room = page_cols(p) - indent, w = width_of(r);
-  if (r->n > 0)
-    page_put(p, indent + (w < room ? (room - w) / 2 : 0), NULL, ROLE_TEXT, r->run, r->n);
-  runs_clear(r);
+/* Columns of the widest line. */
+static int formula_width(const struct prose_block *b) {
+  int w = 0, widest = 0;
+  for (int i = 0; i < b->nruns; i++)
+    for (const char *s = b->runs[i].text;; s++) {
+      size_t n = strcspn(s, "\n");
+      w += utf8_width_n(s, n);
+      widest = w > widest ? w : widest;
+      s += n;
+      if (!*s)
+        break;
+      w = 0;
+    }
+  return widest;
 }
 
 /* Plain words of a formula, with the line ended at each '\n'. */
 static void add_formula_words(page *p, struct runs *r, const struct prose_run *run,
-                              const struct prose_page *how) {
+                              const struct prose_page *how, int indent) {
   for (const char *s = run->text;; s++) {
     size_t n = strcspn(s, "\n");
     if (n > 0) {
@@ -134,19 +142,21 @@ static void add_formula_words(page *p, struct runs *r, const struct prose_run *r
     s += n;
     if (!*s)
       return;
-    put_formula_line(p, r, how->indent);
+    put_formula_line(p, r, indent);
   }
 }
 
 static void put_formula(page *p, const struct prose_block *b, const struct prose_page *how) {
   struct runs r = runs_new(b->nruns);
+  int room = page_cols(p) - how->indent, w = formula_width(b);
+  int indent = how->indent + (w < room ? (room - w) / 2 : 0); /* lines keep their columns */
   for (int i = 0; i < b->nruns; i++) {
     if (b->runs[i].formula) /* a number has no line break */
       runs_add(&r, &b->runs[i], how, ROLE_TITLE);
     else
-      add_formula_words(p, &r, &b->runs[i], how);
+      add_formula_words(p, &r, &b->runs[i], how, indent);
   }
-  put_formula_line(p, &r, how->indent);
+  put_formula_line(p, &r, indent);
   runs_free(&r);
 }
 
