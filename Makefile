@@ -188,7 +188,7 @@ bench-frame: $(B)/mmtutor
 	/usr/bin/python3 tests/bench/frame_bench.py $(B)/mmtutor
 
 lint:
-	shellcheck scripts/*.sh tests/run.sh tests/*/*_test.sh .ci/run
+	shellcheck -S warning scripts/*.sh tests/run.sh tests/*/*_test.sh .ci/run
 	mandoc -Tlint -W warning man/mmtutor.1
 
 clean:
