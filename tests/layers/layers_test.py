@@ -142,7 +142,7 @@ def long_lines(files):
 
 # Written in pieces, so that this file does not find itself.
 PLACES = re.compile("|".join([r"(?<![\w.])/wo" + r"rk/", r"(?<![\w.])/ro" + r"ot/", "pypi" + r"\.org", "registry" + r"\.npm",
-                              "docker" + r"\.io", "ghcr" + r"\.io", "files\\.python" + "hosted", "artifactory"]), re.I)
+                              "docker" + r"\.io", "ghcr" + r"\.io", "files\\.python" + "hosted", "artifact" + "ory"]), re.I)
 
 
 def places(files):
