@@ -1,6 +1,7 @@
 #include "base/err.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +37,9 @@ static char *make(const char *fmt, va_list ap) {
   char *text = NULL;
   if (vasprintf(&text, fmt, ap) < 0 || !text)
     return alloc_str(fmt);
-  return text;
+  char *clean = utf8_clean(text, strlen(text)); /* what was typed or read may hold escapes */
+  free(text);
+  return clean;
 }
 
 _Bool err_set(struct err *err, const char *fmt, ...) {

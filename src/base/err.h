@@ -7,7 +7,8 @@ struct err {
   char text[1024];
 };
 
-/* Writes the sentence (clipped at the buffer, on a UTF-8 boundary). err may be NULL. Always returns
+/* Writes the sentence, cleaned for a screen (utf8_clean) and clipped at the buffer on a UTF-8
+ * boundary. err may be NULL. Always returns
  * false, so that `return err_set(err, ...)` reads well. */
 _Bool err_set(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

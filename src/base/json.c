@@ -403,6 +403,24 @@ void json_free(json_doc *doc) {
   free(doc);
 }
 
+static void clean_text(char **s) {
+  if (!*s)
+    return;
+  char *clean = utf8_clean(*s, strlen(*s));
+  cJSON_free(*s);
+  *s = clean;
+}
+
+static void clean_node(cJSON *node) {
+  for (; node; node = node->next) {
+    clean_text(&node->string);
+    clean_text(&node->valuestring);
+    clean_node(node->child); /* no deeper than max_depth */
+  }
+}
+
+void json_clean(json_doc *doc) { clean_node(doc->root); }
+
 const cJSON *json_root(const json_doc *doc) { return doc->root; }
 const char *json_name(const json_doc *doc) { return doc->name; }
 

@@ -19,6 +19,9 @@ json_doc *json_parse(const char *text, size_t n, const char *name, size_t max_by
 /* Reads and parses a file; a file over max_bytes is refused before it is read. */
 json_doc *json_load(const char *path, size_t max_bytes, struct err *err);
 void json_free(json_doc *doc);
+
+/* Cleans every string and name in it for a screen (utf8_clean): text of another machine. */
+void json_clean(json_doc *doc);
 const cJSON *json_root(const json_doc *doc);
 const char *json_name(const json_doc *doc);
 

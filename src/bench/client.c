@@ -20,6 +20,9 @@
 
 enum { FLIGHT_MAX = 16, DEVICES_MAX = 32, LEAVING_MAX = 16, GRACE_MS = 250, REAP_MS = 5 };
 enum { NOTE_MAX = 400, READS_A_TURN = 16 };
+/* What a command may print that is no protocol, before it is taken for something else: a greeting
+ * has tens of lines, and the longest line of the protocol is LINES_MAX. */
+enum { FOREIGN_LINES = 500, FOREIGN_BYTES = 4 * LINES_MAX };
 
 struct flight {
   int id;
@@ -41,6 +44,9 @@ struct client {
   struct str out; /* not written yet */
   size_t written;
   char note[NOTE_MAX]; /* the last text on its output that is not protocol */
+  int foreign_lines;   /* such lines, and bytes of any kind, since the last event */
+  size_t foreign_bytes;
+  bool babbles; /* it was ended because it speaks something else */
   struct flight flight[FLIGHT_MAX];
   int nflight, next_id;
   pid_t leaving[LEAVING_MAX]; /* ended, not reaped */
@@ -100,7 +106,9 @@ static void part(client *c) {
   }
   proc_close(&c->proc);
   c->proc.pid = 0;
-  c->running = c->ended = c->known = false;
+  c->running = c->ended = c->known = c->babbles = false;
+  c->foreign_lines = 0;
+  c->foreign_bytes = 0;
   lines_free(&c->lines);
   str_free(&c->out);
   c->written = 0;
@@ -380,6 +388,7 @@ static bool read_event(client *c, const cJSON *ev, const struct flight *f, struc
 
 /* A line that is no protocol: what a shell, ssh or srun says. */
 static bool foreign_line(client *c, const char *line, size_t n, struct client_event *e) {
+  c->foreign_lines++;
   c->text = utf8_clean(line, n);
   size_t cut = utf8_clip(c->text, NOTE_MAX / 4, NULL);
   snprintf(c->note, sizeof c->note, "%.*s", (int)(cut < NOTE_MAX ? cut : NOTE_MAX - 1), c->text);
@@ -394,6 +403,9 @@ static bool one_line(client *c, const char *line, size_t n, struct client_event 
   const cJSON *ev = c->doc ? json_root(c->doc) : NULL;
   if (!ev || !cJSON_IsObject(ev) || !json_str(ev, "ev"))
     return foreign_line(c, line, n, e);
+  json_clean(c->doc);
+  c->foreign_lines = 0;
+  c->foreign_bytes = 0;
   int id = (int)fmin(fmax(json_num(ev, "id", 0), 0), 2147483647);
   if (is_ev(ev, "print")) {
     *e = (struct client_event){
@@ -430,9 +442,11 @@ static void read_more(client *c) {
     ssize_t n = read(c->proc.out, buf, sizeof buf);
     if (n < 0 && errno == EINTR)
       continue;
-    if (n > 0)
+    if (n > 0) {
       lines_feed(&c->lines, buf, (size_t)n);
-    else if (n == 0 || errno != EAGAIN) {
+      c->foreign_bytes += (size_t)n;
+    }
+    if (n == 0 || (n < 0 && errno != EAGAIN)) {
       c->ended = true;
       c->give_up_at = clock_ms() + 2000;
     }
@@ -457,7 +471,10 @@ static void tell_end(client *c, const struct flight *f, struct device_fault *fau
   else
     snprintf(what, sizeof what, "The worker ended%s%s while %s.", how[0] ? " with " : "", how,
              f->what);
-  if (sig == SIGSEGV || sig == SIGBUS)
+  if (c->babbles && !f->lost) {
+    snprintf(what, sizeof what, "The worker command does not speak the protocol; it was ended.");
+    signalled = false;
+  } else if (sig == SIGSEGV || sig == SIGBUS)
     why = "The kernel touched memory that is not its own.";
   else if (sig == SIGFPE)
     why = "The kernel divided an integer by zero.";
@@ -495,19 +512,34 @@ static bool next_end(client *c, struct client_event *e) {
   return true;
 }
 
+static void end_worker(client *c) {
+  if (!c->running || c->ended)
+    return;
+  proc_kill(&c->proc);
+  c->ended = true; /* a grandchild may hold the pipe open: do not wait for its end */
+  c->give_up_at = clock_ms() + 2000;
+}
+
 static void kill_late(client *c) {
   double now = clock_ms();
   for (int i = 0; i < c->nflight; i++)
-    if (now >= c->flight[i].kill_at && c->running && !c->ended) {
-      proc_kill(&c->proc);
-      c->ended = true; /* a grandchild may hold the pipe open: do not wait for its end */
-      c->give_up_at = now + 2000;
-    }
+    if (now >= c->flight[i].kill_at)
+      end_worker(c);
+}
+
+static void end_babble(client *c) {
+  if (c->ended || (c->foreign_lines < FOREIGN_LINES && c->foreign_bytes < FOREIGN_BYTES))
+    return;
+  end_worker(c);
+  c->babbles = true;
+  lines_free(&c->lines);
 }
 
 bool client_next(client *c, struct client_event *ev) {
   reap_leaving(c);
   flush(c);
+  kill_late(c); /* first: a worker that never stops talking is ended too */
+  end_babble(c);
   if (next_line(c, ev))
     return true;
   for (int i = 0; i < READS_A_TURN; i++) {
@@ -517,6 +549,5 @@ bool client_next(client *c, struct client_event *ev) {
     if (c->ended)
       break;
   }
-  kill_late(c);
   return next_end(c, ev);
 }

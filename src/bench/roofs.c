@@ -32,12 +32,15 @@ static bool fail(struct device_fault *f, const char *what, const char *why, cons
   return false;
 }
 
+/* By kind: a caller may have wrapped the table (the worker does, to stop between launches). */
+static bool is_cuda(const struct device_ops *ops) { return !strcmp(ops->kind, "cuda"); }
+
 /* ---- probing */
 
 /* Bytes of one array of the copy: beyond the caches, within the memory; *capped if not beyond. */
 static double copy_bytes(const struct device_ops *ops, const struct device_info *info,
                          bool *capped) {
-  bool cuda = ops == &device_cuda;
+  bool cuda = is_cuda(ops);
   double cache = isfinite(info->l2_bytes) ? CACHES * info->l2_bytes : 0;
   double want = fmax(cuda ? GPU_ARRAY : CPU_ARRAY_MIN, cache);
   double room = (cuda ? info->memory_bytes : host_memory_free()) / 8;
@@ -108,7 +111,7 @@ static bool probe_copy(const struct probe *p, struct roofs *out) {
 
 static bool probe_fma(const struct probe *p, struct roofs *out) {
   const struct device_info *info = &out->device;
-  bool cuda = p->ops == &device_cuda;
+  bool cuda = is_cuda(p->ops);
   double resident = info->sms * info->threads_sm;
   int64_t threads = isfinite(resident) ? (int64_t)resident : 262144;
   int64_t wide[PROBES][2] = {{threads, 16384}, {4 * threads, 8192}};
@@ -124,7 +127,7 @@ static bool probe_fma(const struct probe *p, struct roofs *out) {
 
 bool roofs_measure(const struct device_ops *ops, device *d, double seconds, struct roofs *out,
                    struct device_fault *fault) {
-  const char *family = ops == &device_cuda ? "cuda" : "cpu";
+  const char *family = is_cuda(ops) ? "cuda" : "cpu";
   char copy[16], fma[16];
   snprintf(copy, sizeof copy, "%s/copy", family);
   snprintf(fma, sizeof fma, "%s/fma", family);

@@ -160,14 +160,15 @@ static bool cancel(int of) {
   bool found = running == of;
   if (found) {
     atomic_store(&stop, true);
-    if (!ended_in_time(of)) {
-      bool mine = !answered;
+    if (!ended_in_time(of) && !answered) {
       answered = true;
       pthread_mutex_unlock(&lock);
-      if (mine)
-        send_cancelled(of, true);
+      send_cancelled(of, true);
       _exit(0);
     }
+    /* Its last event is being written: to leave now would cut the line, and say nothing. */
+    while (running == of)
+      pthread_cond_wait(&changed, &lock);
   }
   pthread_mutex_unlock(&lock);
   return found;

@@ -271,8 +271,7 @@ static cJSON *do_roofs(worker_job *j, int id, const cJSON *line, bool *leave) {
     return worker_job_error(id, &fault);
   struct roofs roofs;
   memset(&roofs, 0, sizeof roofs);
-  /* The real table: the probes ask which device it is by its address. */
-  if (!roofs_measure(j->real, j->open, seconds, &roofs, &fault)) {
+  if (!roofs_measure(&j->ops, j->open, seconds, &roofs, &fault)) {
     *leave = cuda_fault_fatal(fault.code);
     return worker_job_error(id, &fault);
   }

@@ -94,9 +94,28 @@ static bool has_suffix(const char *name, const char *suffix) {
   return n > m && !strcmp(name + n - m, suffix);
 }
 
+/* The two places of kernels; what else lies in src/kernels (mm_args.h) is no kernel. */
+static const struct {
+  const char *sub, *suffix;
+} places[] = {{"cuda", ".cu"}, {"cpu", ".c"}};
+enum { PLACES = sizeof places / sizeof *places };
+
+static bool is_kernel_path(const char *path) {
+  const char *const root = "src/kernels/";
+  if (strncmp(path, root, strlen(root)) != 0)
+    return false;
+  path += strlen(root);
+  for (int i = 0; i < PLACES; i++) {
+    size_t n = strlen(places[i].sub);
+    if (!strncmp(path, places[i].sub, n) && path[n] == '/' && has_suffix(path, places[i].suffix))
+      return true;
+  }
+  return false;
+}
+
 static void add_embedded(catalog *c) {
   for (const struct embed_file *f = embed_files; f->path; f++)
-    if (!strncmp(f->path, "src/kernels/", strlen("src/kernels/")))
+    if (is_kernel_path(f->path))
       add_source(c, f->data, f->n, f->path);
 }
 
@@ -132,10 +151,8 @@ catalog *catalog_new(void) {
   catalog *c = alloc_zero(1, sizeof *c);
   add_embedded(c);
   char *dir = paths_data("src/kernels");
-  if (dir) {
-    add_directory(c, dir, "cuda", ".cu");
-    add_directory(c, dir, "cpu", ".c");
-  }
+  for (int i = 0; dir && i < PLACES; i++)
+    add_directory(c, dir, places[i].sub, places[i].suffix);
   free(dir);
   if (c->n)
     qsort(c->list, (size_t)c->n, sizeof *c->list, by_order);

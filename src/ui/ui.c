@@ -17,6 +17,7 @@
 
 enum { LEAST_COLS = 40, LEAST_ROWS = 10 };
 static const double ROOFS_SECONDS = 3;
+enum { EVENTS_A_TICK = 64 }; /* a worker that never stops talking leaves the keys their turn */
 
 /* ---- life */
 
@@ -324,8 +325,12 @@ bool ui_tick(ui *u, double now_ms) {
     changed = true;
   }
   struct client_event ev;
-  while (u->client && u->greeted && client_next(u->client, &ev))
+  int n = 0;
+  while (n < EVENTS_A_TICK && u->client && u->greeted && client_next(u->client, &ev)) {
     changed |= take_event(u, &ev);
+    n++;
+  }
+  u->more = n == EVENTS_A_TICK;
   if (simview_is_open(u->sim))
     changed |= simview_tick(u->sim, now_ms);
   return changed;
@@ -335,7 +340,7 @@ static int sooner(int a, int b) { return a < 0 ? b : b < 0 || a < b ? a : b; }
 
 int ui_timeout(const ui *u, double now_ms) {
   int ms = -1;
-  if (u->client && u->drawn && !u->greeted)
+  if ((u->client && u->drawn && !u->greeted) || u->more)
     return 0;
   if (u->client && u->greeted)
     ms = client_timeout(u->client);

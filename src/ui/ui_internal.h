@@ -77,6 +77,7 @@ struct ui {
   int explain_at, asks;
   int cols, rows; /* of the last frame; 0 before the first */
   bool drawn, greeted;
+  bool more; /* events are left for the next tick */
   bool measuring; /* the roofs are */
   int roofs_id;   /* request in flight, 0 none */
   struct err worker_error;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The worker's protocol (docs/contracts.md 4), spoken raw: what it answers, and what it survives."""
-import json, os, random, select, signal, subprocess, sys, time
+import array, fcntl, json, os, random, select, signal, subprocess, sys, termios, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MMTUTOR = os.environ.get("MMTUTOR", os.path.join(ROOT, "mmtutor"))
@@ -69,6 +69,13 @@ class Worker:
     def ended(self, limit=LIMIT):
         self.p.wait(limit)
         return self.p.returncode
+
+
+def held(fd):
+    """Bytes that wait in the pipe."""
+    n = array.array("i", [0])
+    fcntl.ioctl(fd, termios.FIONREAD, n)
+    return n[0]
 
 
 RUN = {"req": "run", "device": "null", "kernel": "cpu/ikj", "M": 37, "N": 53, "K": 29, "seconds": 0.1,
@@ -318,6 +325,47 @@ def a_flood_of_prints_is_cut():
 def reads_of_stdin_find_nothing():
     text = printed(r'printf("got %d\n", (int)getchar());')
     assert "got -1" in text, text
+
+
+@test
+def an_answer_being_written_is_not_cut_by_its_cancel():
+    """Nobody reads, the pipe is full, and the answer that waits for room is cancelled: the request
+    has ended already, so the worker must neither cut the line nor leave without a word."""
+    with Worker() as w:
+        w.send(id=10, req="list")
+        while b"\n" not in w.buf:
+            w.buf += os.read(w.p.stdout.fileno(), 65536)
+        size, w.buf = len(w.buf), b""
+        room = fcntl.fcntl(w.p.stdout.fileno(), fcntl.F_SETPIPE_SZ, 4096)
+        stuck = 11 + room // size
+        for i in range(11, stuck + 1):
+            w.send(id=i, req="list")
+        until = time.monotonic() + LIMIT
+        while held(w.p.stdout.fileno()) < size * (stuck - 11):
+            assert time.monotonic() < until, "the pipe does not fill"
+            time.sleep(0.005)
+        w.send(id=99, req="cancel", of=stuck)
+        until = time.monotonic() + 0.4
+        while w.p.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        assert w.p.poll() is None, "the worker left"
+        assert [w.event()["id"] for _ in range(11, stuck + 1)] == list(range(11, stuck + 1))
+        assert w.event()["id"] == 99
+        w.send(id=100, req="hello", v=1)
+        assert w.event()["ev"] == "hello"
+
+
+@test
+def roofs_are_cancelled_between_launches():
+    with Worker() as w:
+        for i in (1, 3):
+            w.send(id=i, req="roofs", device="null", seconds=600)
+            w.send(id=i + 1, req="cancel", of=i)
+            ev = w.until_end(i)
+            assert [e["ev"] for e in ev] == ["cancelled"], ev
+            if ev[0].get("leaving"):
+                return
+            assert w.event()["id"] == i + 1
 
 
 @test

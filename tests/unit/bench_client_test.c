@@ -358,6 +358,103 @@ static void test_too_long_request(void **state) {
   free(source);
 }
 
+/* Commands that never stop talking are ended, the fault says what they are, and no event of theirs
+ * stands in the way of the next request or of a cancel. */
+static void test_babble_is_ended(void **state) {
+  (void)state;
+  static const char *const commands[] = {"yes", "cat /dev/zero", "cat /dev/urandom",
+                                         "yes '{}'", "yes \"$(head -c 100000 /dev/zero | tr '\\0' x)\""};
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    client *c = client_new(commands[i]);
+    struct client_event ev;
+    finish(c, hello(c), &ev);
+    assert_int_equal(ev.kind, CLIENT_GONE);
+    assert_non_null(strstr(ev.fault.what, "does not speak the protocol"));
+    assert_non_null(strstr(ev.fault.next, "by hand"));
+    finish(c, hello(c), &ev);
+    assert_int_equal(ev.kind, CLIENT_GONE);
+    client_free(c);
+  }
+}
+
+/* It speaks the protocol without end: only the cancel's own limit ends it. */
+static void test_cancel_through_a_flood(void **state) {
+  (void)state;
+  client *c = client_new("yes '{\"id\":0,\"ev\":\"print\",\"text\":\"more\"}'");
+  struct client_event ev;
+  int id = hello(c);
+  next(c, &ev);
+  assert_int_equal(ev.kind, CLIENT_PRINT);
+  client_cancel(c, id);
+  finish(c, id, &ev);
+  assert_int_equal(ev.kind, CLIENT_CANCELLED);
+  client_free(c);
+}
+
+/* A worker that writes `answer` to the first cancel and then only sleeps; the next one is real. */
+static client *leaver(const char *answer, char **flag) {
+  *flag = alloc_printf("/tmp/mmtutor-client-leaver-%d", (int)getpid());
+  unlink(*flag);
+  char *command = alloc_printf("if [ -e %s ]; then exec \"$MMTUTOR\" worker; fi; : > %s; read a; "
+                               "read b; echo '%s'; exec sleep 1000",
+                               *flag, *flag, answer);
+  client *c = client_new(command);
+  free(command);
+  return c;
+}
+
+/* The last event of a request crosses the cancel, and the worker is on its way out: the next request
+ * must not go to it. Cancelled in time, ended with an error, or with an answer. */
+static void test_last_event_crosses_a_cancel(void **state) {
+  (void)state;
+  static const struct {
+    const char *answer;
+    enum client_kind kind;
+  } t[] = {{"{\"id\":1,\"ev\":\"cancelled\",\"leaving\":true}", CLIENT_CANCELLED},
+           {"{\"id\":1,\"ev\":\"error\",\"code\":\"launch\",\"what\":\"x\",\"why\":\"\","
+            "\"next\":\"\",\"leaving\":true}",
+            CLIENT_ERROR},
+           {"{\"id\":1,\"ev\":\"hello\",\"v\":1,\"devices\":[],\"leaving\":true}", CLIENT_HELLO}};
+  for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+    char *flag;
+    client *c = leaver(t[i].answer, &flag);
+    struct client_event ev;
+    int id = hello(c);
+    client_cancel(c, id);
+    finish(c, id, &ev);
+    assert_int_equal(ev.kind, t[i].kind);
+    finish(c, hello(c), &ev);
+    assert_int_equal(ev.kind, CLIENT_HELLO);
+    assert_true(ev.ndevices >= 1);
+    client_free(c);
+    unlink(flag);
+    free(flag);
+  }
+}
+
+/* What a worker says reaches the screen without escapes, in whatever member it stands. */
+static void test_words_are_cleaned(void **state) {
+  (void)state;
+  static const char *const commands[] = {
+      "echo '{\"id\":0,\"ev\":\"print\",\"text\":\"a\\u001b[31mb\"}'; read a",
+      "printf 'a\\033[31mb\\n'; read a",
+      "read a; echo '{\"id\":1,\"ev\":\"error\",\"code\":\"x\",\"what\":\"a\\u001b[31mb\","
+      "\"why\":\"\\u009b\",\"next\":\"\\u202e\"}'"};
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    client *c = client_new(commands[i]);
+    struct client_event ev;
+    hello(c);
+    next(c, &ev);
+    const char *text = ev.kind == CLIENT_PRINT ? ev.text : ev.fault.what;
+    assert_string_equal(text, "a\xef\xbf\xbd[31mb");
+    if (ev.kind == CLIENT_ERROR) {
+      assert_string_equal(ev.fault.why, "\xef\xbf\xbd");
+      assert_string_equal(ev.fault.next, "\xef\xbf\xbd");
+    }
+    client_free(c);
+  }
+}
+
 /* Requests to a worker that is gone: no SIGPIPE, an answer for each. */
 static void test_no_sigpipe(void **state) {
   (void)state;
@@ -398,6 +495,10 @@ int main(void) {
       cmocka_unit_test(test_write_never_blocks),
       cmocka_unit_test(test_long_request_arrives),
       cmocka_unit_test(test_too_long_request),
+      cmocka_unit_test(test_babble_is_ended),
+      cmocka_unit_test(test_cancel_through_a_flood),
+      cmocka_unit_test(test_last_event_crosses_a_cancel),
+      cmocka_unit_test(test_words_are_cleaned),
       cmocka_unit_test(test_no_sigpipe),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,10 +74,10 @@ static void test_measured(void **state) {
   struct device_fault fault;
   struct roofs r;
   device *d = device_null.open(0, &fault);
-  /* Its FMA rung writes no closed value, so the probe is refused: a roof is verified too. */
-  assert_false(roofs_measure(&device_null, d, 0.01, &r, &fault));
-  assert_string_equal(fault.code, "roofs");
-  assert_int_equal(r.n, 1);
+  if (!roofs_measure(&device_null, d, 0.01, &r, &fault))
+    fail_msg("%s %s", fault.what, fault.why);
+  assert_int_equal(r.n, 2);
+  assert_true(roofs_find(&r, "fma")->value > 0);
   const struct roof *dram = roofs_find(&r, "dram");
   assert_non_null(dram);
   assert_string_equal(dram->label, "DRAM copy, 1 thread");
@@ -88,6 +88,59 @@ static void test_measured(void **state) {
   assert_true(dram->spread < 1e-9);
   device_null.close(d);
   dev_null_set(NULL);
+}
+
+static void spoil_fma(const struct device_job *job, float *C, int launch) {
+  (void)launch;
+  if (job->kernel->op == OP_FMA)
+    C[0] += 1;
+}
+
+/* A probe that computes the wrong numbers gives no roof. */
+static void test_wrong_probe(void **state) {
+  (void)state;
+  struct dev_null_script script = {.throttled = -1, .spoil = spoil_fma};
+  result_device_init(&script.info);
+  script.mhz = script.watt = NAN;
+  dev_null_set(&script);
+  struct device_fault fault;
+  struct roofs r;
+  device *d = device_null.open(0, &fault);
+  assert_false(roofs_measure(&device_null, d, 0.01, &r, &fault));
+  assert_string_equal(fault.code, "roofs");
+  assert_int_equal(r.n, 1);
+  device_null.close(d);
+  dev_null_set(NULL);
+}
+
+static int launches_left;
+static const struct device_ops *wrapped;
+
+static bool stopping_launch(device *d, enum device_arm arm, int n, double *ms,
+                            struct device_fault *fault) {
+  if (launches_left-- > 0)
+    return wrapped->launch(d, arm, n, ms, fault);
+  strcpy(fault->code, "cancelled");
+  return false;
+}
+
+/* A table that is a copy, as the worker's is: the same probes, and its own fault comes through. */
+static void test_wrapped_table(void **state) {
+  (void)state;
+  struct device_fault fault;
+  struct roofs r;
+  wrapped = &device_null;
+  struct device_ops copy = device_null;
+  copy.launch = stopping_launch;
+  copy.kind = "cuda";
+  launches_left = 3;
+  dev_null_set(NULL);
+  device *d = device_null.open(0, &fault);
+  assert_false(roofs_measure(&copy, d, 0.01, &r, &fault));
+  assert_string_equal(fault.code, "cancelled");
+  const struct roof *none = roofs_find(&r, "fma");
+  assert_null(none);
+  device_null.close(d);
 }
 
 static void test_cpu_core(void **state) {
@@ -119,6 +172,8 @@ int main(void) {
       cmocka_unit_test(test_kept),
       cmocka_unit_test(test_damaged),
       cmocka_unit_test(test_measured),
+      cmocka_unit_test(test_wrong_probe),
+      cmocka_unit_test(test_wrapped_table),
       cmocka_unit_test(test_cpu_core),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

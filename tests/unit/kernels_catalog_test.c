@@ -1,6 +1,7 @@
 /* The catalog: every shipped rung loads, its geometry covers C, its formulas and sentences are
  * right. */
 #include "base/alloc.h"
+#include "base/embed.h"
 #include "base/paths.h"
 #include "kernels/catalog.h"
 #include <math.h>
@@ -21,6 +22,12 @@ enum { RAGGED = sizeof ragged / sizeof *ragged };
 
 static struct kernel_size size_of(const struct kernel *k, int64_t M, int64_t N, int64_t K) {
   return kernel_size_default(k, M, N, K);
+}
+
+/* The header that the CPU rungs include is embedded too, and is no kernel. */
+static void test_header_is_no_kernel(void **state) {
+  assert_non_null(embed_find("src/kernels/mm_args.h"));
+  assert_null(strstr(catalog_complaints(*state), "mm_args"));
 }
 
 static const struct kernel *need(const catalog *c, const char *id) {
@@ -336,6 +343,7 @@ static int teardown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_header_is_no_kernel),
       cmocka_unit_test(test_all_there),     cmocka_unit_test(test_geometry),
       cmocka_unit_test(test_accepts),       cmocka_unit_test(test_sentences),
       cmocka_unit_test(test_parameters),    cmocka_unit_test(test_formulas),
