@@ -13,7 +13,7 @@ PLACES = {
     "completions/mmtutor.bash": lambda t: re.search(r"commands='([^']*)'", t).group(1).split(),
     "completions/_mmtutor": lambda t: re.findall(r"^    '([a-z]+):", t, re.M),
     "completions/mmtutor.fish": lambda t: re.findall(r"-n \$none -a ([a-z]+) ", t),
-    "man/mmtutor.1": lambda t: re.findall(r'^\.TP\n\.BR? "?([a-z]+)\b', t[t.index(".SH COMMANDS"):t.index(".SH KEYS")], re.M),
+    "man/mmtutor.1": lambda t: re.findall(r'^\.TP\n\.B[RI]? "?([a-z]+)\b', t[t.index(".SH COMMANDS"):t.index(".SH KEYS")], re.M),
 }
 FILES = list(PLACES)
 failed = n = 0
