@@ -150,6 +150,24 @@ def places(files):
             for m in PLACES.finditer(t)]
 
 
+def documents(text):
+    """Files and functions that ARCHITECTURE.md and CONTRIBUTING.md name in code type must be there."""
+    bad = []
+    words = set()
+    for p, t in text.items():
+        if p.endswith((".c", ".h", ".json", ".sh", ".py", ".cu")) or p == "Makefile":
+            words |= set(re.findall(r"\w+", t))
+    paths = "\n".join(text) + "\n"
+    for doc in ("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/counting.md"):
+        for name in re.findall(r"`([a-z][\w./*-]*)`", text.get(doc, "")):
+            if re.fullmatch(r"[a-z]+(_[a-z0-9]+)+", name):
+                if name not in words:
+                    bad.append(f"{doc} names {name}, which is nowhere")
+            elif not re.search("[A-Z]", name) and re.search(r"\.(c|h|sh|py|md|json)$", name) and not re.search(rf"(^|/){re.escape(name)}$", paths, re.M):
+                bad.append(f"{doc} names the file {name}, which is not there")
+    return bad
+
+
 def exported(objects):
     """objects: {source path: [exported names]}."""
     bad = []
@@ -184,7 +202,8 @@ def self_check():
         (own_header, {"src/base/x.c": "int a;\n"}), (own_header, {"src/base/x.c": '#include <a.h>\n#include "base/x.h"\n', "src/base/x.h": ""}),
         (long_functions, {"src/base/x.c": "static int f(int a,\n  int b) {\n" + "  a++;\n" * 90 + "}\n"}),
         (long_files, {"src/base/x.c": "\n" * 601}), (long_lines, {"src/base/x.c": "x" * 101}),
-        (places, {"a.md": "see /wo" + "rk/main"}), (exported, {"src/base/str.c": ["string_new"]}),
+        (places, {"a.md": "see /wo" + "rk/main"}), (documents, {"ARCHITECTURE.md": "`old_name`"}),
+        (documents, {"ARCHITECTURE.md": "`src/gone.c`"}), (exported, {"src/base/str.c": ["string_new"]}),
     ]
     good = [(layers, {"src/ui/x.c": '#include "base/str.h"\n'}), (libraries, {"src/ui/x.c": '/* dlopen */ char *s = "CUdevice";\n'}),
             (long_functions, {"src/base/x.c": "int t[] = {\n" + "  1,\n" * 90 + "};\n"}), (exported, {"src/base/str.c": ["str_add", "str"]})]
@@ -213,6 +232,7 @@ def main():
         (f"no function of src is longer than {LONGEST_FUNCTION} lines", long_functions(src)),
         (f"no file of src is longer than {LONGEST_FILE} lines", long_files(src)),
         (f"no line of C is longer than {LONGEST_LINE} columns", long_lines(code)),
+        ("what the documents name is there", documents(text)),
         ("no file names a machine's directories or a registry", places(text)),
     ]
     if built:
