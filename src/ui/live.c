@@ -5,43 +5,49 @@
 #include "ui/live_draw.h"
 #include "ui/live_form.h"
 #include "ui/live_plan.h"
+#include "ui/live_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_SECONDS_10 = 10, LONG_RUN_S = 5, GUESS_COLS = 24 };
+enum { LONG_RUN_S = 5, GUESS_COLS = 24 };
+static const double RUN_SECONDS = 1;
 
 live *live_new(const struct live_world *world) {
   live *l = alloc_zero(1, sizeof *l);
   l->w = *world;
   l->prediction = l->quantity = NAN;
+  l->picked = -1;
   field_init(&l->guess, GUESS_COLS);
   return l;
-}
-
-static void drop_results(live *l) {
-  for (int i = 0; i < l->nruns; i++)
-    if (l->run[i].done)
-      result_done(&l->run[i].result);
-  l->nruns = 0;
 }
 
 void live_free(live *l) {
   if (!l)
     return;
-  drop_results(l);
+  live_plan_drop(l);
   free(l);
 }
 
-static void forget_fault(live *l) { memset(&l->fault, 0, sizeof l->fault); }
+static void forget_fault(live *l) {
+  memset(&l->fault, 0, sizeof l->fault);
+  l->say = NULL;
+}
 
 static void fail(live *l, const char *code, const char *what) {
   forget_fault(l);
   snprintf(l->fault.code, sizeof l->fault.code, "%s", code);
   snprintf(l->fault.what, sizeof l->fault.what, "%s", what);
   l->phase = LIVE_FAILED;
+}
+
+/* A sentence of the program's own, in the language of the screen. */
+static void say(live *l, const char *id, const char *what) {
+  forget_fault(l);
+  l->say = id;
+  snprintf(l->say_what, sizeof l->say_what, "%s", what);
 }
 
 /* Experiments are named within their lesson; what is known of kernels stays. */
@@ -53,19 +59,39 @@ static void forget_kept(live *l) {
   l->nkept = n;
 }
 
+static void cancel(live *l) {
+  if (l->phase != LIVE_RUNNING)
+    return;
+  client_cancel(l->w.client, l->request);
+  l->phase = LIVE_CANCELLING;
+}
+
+/* Without an experiment the kernel used last can still be run. */
+static void keep_last_run(live *l) {
+  struct live_run last = l->nruns ? l->run[l->nruns - 1] : (struct live_run){0};
+  live_plan_drop(l);
+  l->custom = false;
+  if (last.kernel)
+    live_plan_custom(l, last.kernel, &last.size);
+}
+
 void live_set_experiment(live *l, const struct lesson *lesson, const struct experiment *e,
                          const char *step, bool locked) {
-  if (live_running(l))
-    live_command(l, CMD_CANCEL);
-  drop_results(l);
+  cancel(l);
+  l->dropped = l->phase == LIVE_CANCELLING;
+  if (e)
+    live_plan_drop(l);
+  else
+    keep_last_run(l);
   if (l->lesson != lesson)
     forget_kept(l);
   l->lesson = lesson;
   l->experiment = e;
   snprintf(l->step, sizeof l->step, "%s", step);
   l->locked = locked;
-  l->guessing = l->custom = l->form.on = false;
-  l->phase = LIVE_IDLE;
+  l->guessing = l->form.on = false;
+  if (!l->dropped)
+    l->phase = LIVE_IDLE;
   l->note = NULL;
   l->prediction = l->quantity = NAN;
   l->predicted = lesson && l->w.progress &&
@@ -73,8 +99,10 @@ void live_set_experiment(live *l, const struct lesson *lesson, const struct expe
   field_init(&l->guess, GUESS_COLS);
   forget_fault(l);
   struct err ignored;
-  if (e)
-    live_plan(l, &ignored);
+  if (e) {
+    l->custom = false;
+    live_plan_make(l, &ignored);
+  }
 }
 
 /* ---- the prediction */
@@ -107,8 +135,7 @@ static bool read_guess(live *l, double *value) {
   if (unit[0] && units_parse(text, &one, NULL))
     scale = one.value;
   if (v.unit != UNIT_NONE && v.unit != want) {
-    snprintf(l->fault.what, sizeof l->fault.what, "This asks for %s.",
-             unit[0] ? unit : "a plain number");
+    say(l, unit[0] ? "live.asks_for" : "live.asks_plain", unit);
     return false;
   }
   *value = v.unit == UNIT_NONE ? v.value : v.value / scale;
@@ -149,7 +176,7 @@ bool live_running(const live *l) {
   return l->phase == LIVE_RUNNING || l->phase == LIVE_CANCELLING;
 }
 
-const char *live_device_for(const live *l, const struct kernel *k) {
+static const char *device_for(const live *l, const struct kernel *k) {
   const char *prefix = k->target == KERNEL_CUDA ? "cuda" : "cpu";
   if (l->at < l->ndevices && strncmp(l->device[l->at].id, prefix, strlen(prefix)) == 0)
     return l->device[l->at].id;
@@ -159,13 +186,16 @@ const char *live_device_for(const live *l, const struct kernel *k) {
   return k->target == KERNEL_CPU ? "cpu" : "";
 }
 
-bool live_start(live *l) {
+/* Starts run[now]. False with a fault. */
+static bool start(live *l) {
   struct live_run *r = &l->run[l->now];
-  const char *where = live_device_for(l, r->kernel);
+  const char *where = device_for(l, r->kernel);
   struct err err = {""};
   memset(&l->cur, 0, sizeof l->cur);
   if (!where[0]) {
-    fail(l, "no_device", l->no_cuda[0] ? l->no_cuda : "There is no GPU on this machine.");
+    fail(l, "no_device", l->no_cuda);
+    if (!l->no_cuda[0])
+      say(l, "live.no_gpu", "");
     return false;
   }
   struct client_run run = {.device = where,
@@ -173,8 +203,8 @@ bool live_start(live *l) {
                            .source = r->kernel->builtin ? NULL : r->kernel->source,
                            .size = r->size,
                            .params_of = r->kernel,
-                           .seconds = RUN_SECONDS_10 / 10.0,
-                           .reference = !(l->experiment && l->experiment->sweep_var && !l->custom),
+                           .seconds = RUN_SECONDS,
+                           .reference = !live_plan_sweeps(l),
                            .isa = "auto",
                            .seed = 1,
                            .prediction = l->custom ? NAN : l->prediction};
@@ -196,49 +226,61 @@ static void begin(live *l) {
   forget_fault(l);
   l->quantity = NAN;
   l->note = NULL;
-  if (!live_plan(l, &err)) {
+  if (!live_plan_make(l, &err)) {
     fail(l, "plan", err.text);
     return;
   }
   l->now = 0;
-  live_start(l);
+  start(l);
 }
 
 static void want_run(live *l) {
   struct err err;
   if (live_running(l))
     return;
-  if (l->locked && !l->custom && !l->predicted) {
+  if (l->locked && !l->predicted) {
     forget_fault(l);
     l->guessing = true;
     return;
   }
   if (!l->w.client) {
-    fail(l, "worker", "This view has no worker; start mmtutor to run kernels.");
+    fail(l, "worker", "");
+    say(l, "live.no_worker", "");
     return;
   }
-  if (l->nruns == 0 && !live_plan(l, &err)) {
+  if (l->nruns == 0 && !live_plan_make(l, &err)) {
     fail(l, "plan", err.text);
     return;
   }
   double longest;
-  l->expected_s = live_expect(l, &longest);
-  if (longest > LONG_RUN_S && l->phase != LIVE_ASKING) {
+  l->expected_s = live_plan_expect(l, &longest);
+  if (longest > LONG_RUN_S) {
     l->phase = LIVE_ASKING;
     return;
   }
   begin(l);
 }
 
-static void cancel(live *l) {
-  if (l->phase != LIVE_RUNNING)
-    return;
-  client_cancel(l->w.client, l->request);
-  l->phase = LIVE_CANCELLING;
+/* Which finished run's details are shown. */
+static bool pick(live *l, int by) {
+  int first = -1, last = -1;
+  for (int i = 0; i < l->nruns; i++)
+    if (l->run[i].done)
+      first = first < 0 ? i : first, last = i;
+  if (live_running(l) || last < 0 || first == last)
+    return false;
+  int at = (l->picked < 0 ? last : l->picked) + by;
+  while (at > first && at < last && !l->run[at].done)
+    at += by;
+  l->picked = at < first ? first : at > last ? last : at;
+  return true;
 }
 
 bool live_command(live *l, enum command cmd) {
   switch (cmd) {
+  case CMD_UP:
+  case CMD_DOWN:
+    return pick(l, cmd == CMD_UP ? -1 : 1);
   case CMD_RUN:
     want_run(l);
     return true;
@@ -268,27 +310,44 @@ bool live_command(live *l, enum command cmd) {
 
 /* ---- events */
 
-static void take_hello(live *l, const struct client_event *ev) {
-  l->greeted = true;
-  l->ndevices = ev->ndevices > LIVE_DEVICES ? LIVE_DEVICES : ev->ndevices;
-  for (int i = 0; i < l->ndevices; i++)
-    l->device[i] = ev->devices[i];
-  snprintf(l->no_cuda, sizeof l->no_cuda, "%s", ev->no_cuda ? ev->no_cuda : "");
-  if (l->at >= l->ndevices)
-    l->at = 0;
-  for (int i = l->ndevices - 1; i >= 0; i--)
-    if (strncmp(l->device[i].id, "cuda", 4) == 0)
-      l->at = i;
-  struct err ignored;
-  if (l->experiment && !l->custom && l->phase == LIVE_IDLE)
-    live_plan(l, &ignored);
-}
+static bool is_cuda(const struct device_info *d) { return strncmp(d->id, "cuda", 4) == 0; }
 
 static int device_index(const live *l, const char *id) {
   for (int i = 0; i < l->ndevices; i++)
     if (strcmp(l->device[i].id, id) == 0)
       return i;
   return -1;
+}
+
+/* The device in use and the roofs stay with their ids; at first a GPU is taken before the CPU. */
+static void take_hello(live *l, const struct client_event *ev) {
+  struct roofs roofs[LIVE_DEVICES];
+  bool has[LIVE_DEVICES] = {false};
+  char used[32] = "";
+  int n = ev->ndevices > LIVE_DEVICES ? LIVE_DEVICES : ev->ndevices, at = -1;
+  if (l->greeted && l->at < l->ndevices)
+    snprintf(used, sizeof used, "%s", l->device[l->at].id);
+  for (int i = 0; i < n; i++) {
+    int old = device_index(l, ev->devices[i].id);
+    has[i] = old >= 0 && l->has_roofs[old];
+    if (has[i])
+      roofs[i] = l->roofs[old];
+    if (used[0] ? strcmp(ev->devices[i].id, used) == 0 : is_cuda(&ev->devices[i]) && at < 0)
+      at = i;
+  }
+  for (int i = 0; i < n; i++) {
+    l->device[i] = ev->devices[i];
+    l->has_roofs[i] = has[i];
+    if (has[i])
+      l->roofs[i] = roofs[i];
+  }
+  l->greeted = true;
+  l->ndevices = n;
+  l->at = at < 0 ? 0 : at;
+  snprintf(l->no_cuda, sizeof l->no_cuda, "%s", ev->no_cuda ? ev->no_cuda : "");
+  struct err ignored;
+  if (l->experiment && !l->custom && l->phase == LIVE_IDLE && !l->form.on)
+    live_plan_make(l, &ignored);
 }
 
 static void take_roofs(live *l, const struct roofs *r) {
@@ -308,12 +367,12 @@ static void take_result(live *l, const struct result *r) {
     l->phase = LIVE_DONE;
   } else if (l->now + 1 < l->nruns && l->phase == LIVE_RUNNING) {
     l->now++;
-    live_start(l);
+    start(l);
   } else {
     l->phase = LIVE_DONE;
   }
   if (l->phase == LIVE_DONE)
-    live_conclude(l);
+    live_plan_conclude(l);
 }
 
 static void take_samples(live *l, const struct client_event *ev) {
@@ -321,7 +380,19 @@ static void take_samples(live *l, const struct client_event *ev) {
     l->cur.samples[l->cur.nsamples++] = ev->samples_ms[i];
 }
 
+/* Of a request whose plan is gone only its end is news. */
+static bool take_dropped(live *l, const struct client_event *ev) {
+  if (ev->kind == CLIENT_COMPILE || ev->kind == CLIENT_VERIFY || ev->kind == CLIENT_SAMPLE)
+    return false;
+  l->phase = LIVE_IDLE;
+  l->request = 0;
+  l->dropped = false;
+  return true;
+}
+
 static bool take_run_event(live *l, const struct client_event *ev) {
+  if (l->dropped)
+    return take_dropped(l, ev);
   switch (ev->kind) {
   case CLIENT_COMPILE:
     l->cur.compiled = true;
@@ -363,11 +434,12 @@ bool live_event(live *l, const struct client_event *ev) {
     take_roofs(l, ev->roofs);
     return true;
   case CLIENT_PRINT:
+    if (!live_running(l) || l->dropped || ev->id != l->request)
+      return false;
     snprintf(l->cur.print, sizeof l->cur.print, "%s", ev->text);
     return true;
   default:
-    return live_running(l) && (ev->id == l->request || ev->kind == CLIENT_GONE) &&
-           take_run_event(l, ev);
+    return live_running(l) && ev->id == l->request && take_run_event(l, ev);
   }
 }
 
@@ -379,16 +451,10 @@ void live_show(live *l, const struct result *r) {
     l->device[l->ndevices++] = r->device;
     l->greeted = true;
   }
-  drop_results(l);
-  memset(&l->run[0], 0, sizeof l->run[0]);
-  l->run[0].kernel = k;
-  l->run[0].size = kernel_size_default(k, r->M, r->N, r->K);
+  struct kernel_size size = kernel_size_default(k, r->M, r->N, r->K);
   for (int i = 0; i < r->nparams; i++)
-    kernel_set_param(k, &l->run[0].size, r->params[i].name, r->params[i].value, NULL);
-  l->run[0].sweep = NAN;
-  l->nruns = 1;
-  l->now = 0;
-  l->custom = true;
+    kernel_set_param(k, &size, r->params[i].name, r->params[i].value, NULL);
+  live_plan_custom(l, k, &size);
   l->phase = LIVE_RUNNING;
   take_result(l, r);
 }
@@ -405,108 +471,22 @@ const struct device_info *live_device(const live *l) {
 
 const char *live_note(const live *l) { return l->phase == LIVE_DONE ? l->note : NULL; }
 
-static bool device_value(const struct device_info *d, const char *name, double *value) {
-  const struct {
-    const char *name;
-    double v;
-  } field[] = {{"sms", d->sms},           {"clock_hz", d->clock_hz},
-               {"smem_sm", d->smem_sm},   {"smem_block", d->smem_block},
-               {"l2", d->l2_bytes},       {"regs_sm", d->regs_sm},
-               {"threads_sm", d->threads_sm}, {"memory", d->memory_bytes},
-               {"peak_fp32", d->peak_fp32},   {"peak_dram", d->peak_dram}};
-  for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-    if (strcmp(field[i].name, name) == 0) {
-      *value = field[i].v;
-      return !isnan(field[i].v);
-    }
-  return false;
-}
-
-static bool roof_value(const struct roofs *r, const char *name, double *value) {
-  const struct roof *roof = r ? roofs_find(r, name) : NULL;
-  if (!roof || isnan(roof->value))
-    return false;
-  *value = roof->value;
-  return true;
-}
-
-/* Splits "run.e1.b.gflops" into its parts; false if it has another form. */
-static bool run_name(const char *name, char experiment[32], char as[16], const char **field) {
-  const char *a = strchr(name, '.'), *b = a ? strchr(a + 1, '.') : NULL;
-  if (!b || a - name >= 32 || b - a - 1 >= 16)
-    return false;
-  snprintf(experiment, 32, "%.*s", (int)(a - name), name);
-  snprintf(as, 16, "%.*s", (int)(b - a - 1), a + 1);
-  *field = b + 1;
-  return true;
-}
-
-static bool kept_value(const live *l, const char *name, double *value) {
-  char experiment[32], as[16];
-  const char *field;
-  if (!run_name(name, experiment, as, &field))
-    return false;
-  for (int i = 0; i < l->nkept; i++) {
-    const struct live_kept *k = &l->kept[i];
-    if (strcmp(k->experiment, experiment) != 0 || strcmp(k->as, as) != 0)
-      continue;
-    *value = strcmp(field, "gflops") == 0 ? k->gflops
-             : strcmp(field, "ms") == 0   ? k->ms
-             : strcmp(field, "gbs") == 0  ? k->gbs
-             : strcmp(field, "ratio") == 0 ? k->ratio
-             : strcmp(field, "share") == 0 ? k->share
-                                           : NAN;
-    return !isnan(*value);
-  }
-  return false;
-}
-
 bool live_lookup(void *live_ptr, const char *name, double *value) {
-  const live *l = live_ptr;
-  const struct device_info *d = live_device(l);
-  if (strncmp(name, "device.", 7) == 0)
-    return d && device_value(d, name + 7, value);
-  if (strncmp(name, "roof.", 5) == 0)
-    return roof_value(live_roofs(l), name + 5, value);
-  return strncmp(name, "run.", 4) == 0 && kept_value(l, name + 4, value);
-}
-
-/* The recorded run of an experiment's CUDA side. */
-static const struct result *recorded_run(const live *l, const char *experiment, const char *as) {
-  const struct experiment *e = l->lesson ? lesson_experiment(l->lesson, experiment) : NULL;
-  for (int i = 0; e && i < e->side[EXP_CUDA].nruns; i++) {
-    const struct exp_run *x = &e->side[EXP_CUDA].runs[i];
-    const struct kernel *k = catalog_find(l->w.catalog, x->kernel);
-    double s[3];
-    const char *text[3] = {x->M, x->N, x->K};
-    bool ok = k && strcmp(x->as, as) == 0;
-    for (int j = 0; j < 3 && ok; j++)
-      ok = text[j] && expr_eval(text[j], NULL, NULL, &s[j], NULL);
-    if (!ok)
-      continue;
-    struct kernel_size size = kernel_size_default(k, (int64_t)s[0], (int64_t)s[1], (int64_t)s[2]);
-    for (int j = 0; j < x->params.n; j++)
-      kernel_set_param(k, &size, x->params.v[j].name, x->params.v[j].value, NULL);
-    return recorded_find(l->w.recorded, x->kernel, size.M, size.N, size.K, &size);
-  }
-  return NULL;
+  return live_values_here(live_ptr, name, value);
 }
 
 bool live_lookup_recorded(void *live_ptr, const char *name, double *value) {
-  const live *l = live_ptr;
-  char experiment[32], as[16];
-  const char *field;
-  if (!l->w.recorded)
-    return false;
-  if (strncmp(name, "device.", 7) == 0)
-    return device_value(recorded_device(l->w.recorded), name + 7, value);
-  if (strncmp(name, "roof.", 5) == 0)
-    return roof_value(recorded_roofs(l->w.recorded), name + 5, value);
-  if (strncmp(name, "run.", 4) != 0 || !run_name(name + 4, experiment, as, &field))
-    return false;
-  const struct result *r = recorded_run(l, experiment, as);
-  return r && live_result_field(r, field, value);
+  return live_values_recorded(live_ptr, name, value);
 }
+
+/* ---- the picture */
+
+void live_title(const live *l, enum lang lang, char *out, int size) {
+  (void)lang;
+  live_draw_title(l, out, size);
+}
+
+void live_headline(const live *l, char *out, int size) { live_draw_headline(l, out, size); }
 
 void live_draw(live *l, canvas *cv, struct rect r, enum lang lang) {
   if (l->form.on)

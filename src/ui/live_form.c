@@ -1,6 +1,7 @@
 #include "ui/live_form.h"
 
 #include "base/expr.h"
+#include "ui/live_plan.h"
 #include "ui/strings.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static void set_params(live *l, const struct kernel_size *size) {
 void live_form_open(live *l) {
   struct err ignored;
   if (l->nruns == 0)
-    live_plan(l, &ignored);
+    live_plan_make(l, &ignored);
   const struct live_run *r = l->nruns ? &l->run[l->nruns - 1] : NULL;
   int64_t s[3] = {1024, 1024, 1024};
   if (r)
@@ -53,6 +54,7 @@ void live_form_open(live *l) {
   l->form.error.text[0] = '\0';
   l->form.at = ROW_KERNEL;
   l->form.on = true;
+  l->form.touched = false;
   l->guessing = false;
 }
 
@@ -69,21 +71,41 @@ static bool read_size(live *l, int i, int64_t *out) {
   return true;
 }
 
-static bool same_run(const live *l, const struct kernel *k, const struct kernel_size *s) {
-  const struct live_run *r = l->nruns ? &l->run[l->nruns - 1] : NULL;
-  if (!r || r->kernel != k || r->size.M != s->M || r->size.N != s->N || r->size.K != s->K)
-    return false;
-  for (int i = 0; i < k->nparams; i++)
-    if (r->size.param[i] != s->param[i])
-      return false;
-  return true;
+static bool is_cuda(const live *l, int i) {
+  return strncmp(l->device[i].id, "cuda", 4) == 0;
 }
 
-/* Takes the form over: another device alone keeps the experiment, anything else is a run of one's own. */
+static bool suits(const live *l, int i, const struct kernel *k) {
+  return is_cuda(l, i) == (k->target == KERNEL_CUDA);
+}
+
+/* Only the device was changed: the experiment is planned for it, where it has runs for it. */
+static void apply_device(live *l) {
+  struct err ignored;
+  if (l->at == l->form.device)
+    return;
+  l->at = l->form.device;
+  live_plan_make(l, &ignored);
+}
+
+static void forget_conclusion(live *l) {
+  l->phase = LIVE_IDLE;
+  l->quantity = NAN;
+  l->note = NULL;
+}
+
+/* Takes the form over; nothing changes where a value is not allowed. */
 static void apply(live *l) {
   const struct kernel *k = chosen(l);
   int64_t v[3];
   l->form.error.text[0] = '\0';
+  if (!l->form.touched && l->nruns) {
+    l->form.on = false;
+    if (l->at != l->form.device)
+      forget_conclusion(l);
+    apply_device(l);
+    return;
+  }
   for (int i = 0; i < 3; i++)
     if (!read_size(l, i, &v[i]))
       return;
@@ -92,37 +114,72 @@ static void apply(live *l) {
     s.param[i] = k->params[i].values[l->form.param[i]];
   if (!kernel_accepts(k, &s, &l->form.error))
     return;
+  if (l->ndevices && !suits(l, l->form.device, k)) {
+    err_set(&l->form.error, "%s does not run on %s. %s", k->id, l->device[l->form.device].name,
+            l->no_cuda);
+    return;
+  }
   l->form.on = false;
   l->at = l->form.device;
-  if (same_run(l, k, &s) && l->experiment)
-    return;
-  l->custom = true;
-  for (int i = 0; i < l->nruns; i++)
-    if (l->run[i].done)
-      result_done(&l->run[i].result);
-  memset(&l->run[0], 0, sizeof l->run[0]);
-  l->run[0].kernel = k;
-  l->run[0].size = s;
-  l->run[0].sweep = NAN;
-  l->nruns = 1;
-  l->phase = LIVE_IDLE;
-  l->quantity = NAN;
-  l->note = NULL;
+  live_plan_custom(l, k, &s);
+  forget_conclusion(l);
 }
 
 static int turn(int at, int by, int n) { return n ? (at + by + n) % n : 0; }
 
+/* A kernel of the other kind brings a device that can run it, if there is one. */
+static void follow_kernel(live *l) {
+  for (int i = 0; l->ndevices && i < l->ndevices && !suits(l, l->form.device, chosen(l)); i++)
+    if (suits(l, i, chosen(l)))
+      l->form.device = i;
+}
+
+/* Without other changes the device alone is chosen: the experiment has runs for either kind. A kernel of
+ * one's own is taken along to the rung of the same name, else to the first of the kind. */
+static void follow_device(live *l) {
+  int n = catalog_count(l->w.catalog), to = -1;
+  const char *name = strchr(chosen(l)->id, '/');
+  if (suits(l, l->form.device, chosen(l)) || (!l->form.touched && l->experiment && !l->custom))
+    return;
+  for (int i = n - 1; i >= 0; i--) {
+    const struct kernel *k = catalog_at(l->w.catalog, i);
+    const char *its = strchr(k->id, '/');
+    if (suits(l, l->form.device, k) && name && its && strcmp(its, name) == 0)
+      to = i;
+  }
+  for (int i = 0; i < n && to < 0; i++)
+    if (suits(l, l->form.device, catalog_at(l->w.catalog, i)))
+      to = i;
+  if (to < 0)
+    return;
+  l->form.kernel = to;
+  l->form.touched = true;
+  set_params(l, NULL);
+}
+
 static void change(live *l, int by) {
   int row = l->form.at;
-  if (row == ROW_DEVICE) {
+  if (row == ROW_DEVICE && l->ndevices) {
     l->form.device = turn(l->form.device, by, l->ndevices);
+    follow_device(l);
   } else if (row == ROW_KERNEL) {
+    l->form.touched = true;
     l->form.kernel = turn(l->form.kernel, by, catalog_count(l->w.catalog));
     set_params(l, NULL);
+    follow_kernel(l);
   } else if (row >= ROW_PARAMS) {
+    l->form.touched = true;
     int *p = &l->form.param[row - ROW_PARAMS];
     *p = turn(*p, by, chosen(l)->params[row - ROW_PARAMS].nvalues);
   }
+}
+
+static bool size_key(live *l, struct field *f, int key) {
+  char before[FIELD_BYTES];
+  snprintf(before, sizeof before, "%s", f->text);
+  bool taken = field_key(f, key);
+  l->form.touched = l->form.touched || strcmp(before, f->text) != 0;
+  return taken;
 }
 
 bool live_form_key(live *l, int key) {
@@ -152,7 +209,7 @@ bool live_form_key(live *l, int key) {
   default:
     break;
   }
-  return size && field_key(&l->form.size[l->form.at - ROW_M], key);
+  return size && size_key(l, &l->form.size[l->form.at - ROW_M], key);
 }
 
 static void draw_choice(canvas *cv, int x, int y, int w, bool here, const char *text) {
@@ -167,10 +224,15 @@ static void draw_row(const live *l, canvas *cv, struct rect r, int row, int y, e
   bool here = l->form.at == row;
   int x = r.x + 22;
   canvas_text(cv, r.x, y, ROLE_FOCUS, 0, here ? "▸ " : "  ");
-  const char *label = row < ROW_PARAMS ? strings_get(lang, id[row]) : k->params[row - ROW_PARAMS].name;
+  const char *label =
+      row < ROW_PARAMS ? strings_get(lang, id[row]) : k->params[row - ROW_PARAMS].name;
   canvas_fit(cv, r.x + 2, y, 19, here ? ROLE_FOCUS : ROLE_TEXT, 0, label);
   if (row == ROW_DEVICE) {
-    draw_choice(cv, x, y, r.w - 22, here, l->ndevices ? l->device[l->form.device].name : "cpu");
+    char text[176] = "cpu";
+    if (l->ndevices)
+      snprintf(text, sizeof text, "%s  %s", l->device[l->form.device].id,
+               l->device[l->form.device].name);
+    draw_choice(cv, x, y, r.w - 22, here, text);
   } else if (row == ROW_KERNEL) {
     draw_choice(cv, x, y, r.w - 22, here, k->id);
   } else if (row < ROW_PARAMS) {

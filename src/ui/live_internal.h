@@ -1,4 +1,4 @@
-/* What the parts of the live pane share: the machine, the plan of runs, the form, the picture. */
+/* What the parts of the live pane share: the machine, the plan of runs, the form. */
 #ifndef MM_UI_LIVE_INTERNAL_H
 #define MM_UI_LIVE_INTERNAL_H
 
@@ -19,7 +19,7 @@ struct live_run {
 };
 
 struct live_kept { /* results for prose: run.ID.AS.FIELD */
-  char experiment[32], as[16];
+  char experiment[96], as[16]; /* or a kernel's id and "" */
   double gflops, ms, gbs, ratio, share;
 };
 
@@ -46,7 +46,9 @@ struct live {
   enum live_phase phase;
   struct live_run run[LIVE_RUNS];
   int nruns, now;  /* plan, and the run in work */
+  int picked;      /* the finished run whose details are shown; -1: the last one */
   int request;     /* 0 none */
+  bool dropped;    /* the request in work belongs to a plan that is gone */
   double expected_s; /* ASKING: how long it may take */
   struct {         /* of the run in work */
     bool compiled, verified;
@@ -57,6 +59,8 @@ struct live {
     char print[256];
   } cur;
   struct device_fault fault; /* FAILED, or a sentence to show */
+  const char *say;           /* the id of a sentence of the program's own to show instead, or NULL */
+  char say_what[64];         /* what stands in it for {0} */
   double quantity;           /* of the experiment; NAN until all runs are there */
   const char *note;          /* section that explains an invisible effect, or NULL */
 
@@ -64,7 +68,7 @@ struct live {
   int nkept;
 
   struct {
-    bool on;
+    bool on, touched;   /* touched: more than the device was changed */
     int at;
     int device, kernel; /* indices */
     struct field size[3];
@@ -72,22 +76,5 @@ struct live {
     struct err error;
   } form;
 };
-
-/* live_plan.c: fills run[] from the experiment (or leaves a custom plan); false with a fault. */
-bool live_plan(live *l, struct err *err);
-int live_place(const live *l);              /* the side of the experiment that is used here */
-double live_expect(const live *l, double *longest); /* seconds all runs may take, and the longest */
-void live_conclude(live *l);                /* quantity, note and kept results after the last run */
-bool live_band(live *l, double *low, double *high);
-bool live_result_field(const struct result *r, const char *field, double *value);
-
-/* live_form.c */
-void live_form_open(live *l);
-bool live_form_key(live *l, int key);
-void live_form_draw(const live *l, canvas *cv, struct rect r, enum lang lang);
-
-/* live.c: starts run[now]; the device that a kernel runs on ("" if there is none). */
-bool live_start(live *l);
-const char *live_device_for(const live *l, const struct kernel *k);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int live_place(const live *l) {
+int live_plan_place(const live *l) {
   const struct experiment *e = l->experiment;
   bool gpu = l->ndevices > l->at && strncmp(l->device[l->at].id, "cuda", 4) == 0;
   if (!e)
@@ -67,14 +67,26 @@ static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *
   return ok;
 }
 
-static void drop_runs(live *l) {
+void live_plan_drop(live *l) {
   for (int i = 0; i < l->nruns; i++)
     if (l->run[i].done)
       result_done(&l->run[i].result);
-  l->nruns = 0;
+  l->nruns = l->now = 0;
+  l->picked = -1;
 }
 
-bool live_plan(live *l, struct err *err) {
+void live_plan_custom(live *l, const struct kernel *k, const struct kernel_size *size) {
+  live_plan_drop(l);
+  l->run[0] = (struct live_run){.kernel = k, .size = *size, .sweep = NAN};
+  l->nruns = 1;
+  l->custom = true;
+}
+
+bool live_plan_sweeps(const live *l) {
+  return l->experiment && l->experiment->sweep_var && !l->custom;
+}
+
+bool live_plan_make(live *l, struct err *err) {
   const struct experiment *e = l->experiment;
   if (l->custom || !e) {
     for (int i = 0; i < l->nruns; i++) {
@@ -82,10 +94,12 @@ bool live_plan(live *l, struct err *err) {
         result_done(&l->run[i].result);
       l->run[i].done = false;
     }
+    l->now = 0;
+    l->picked = -1;
     return l->nruns > 0 || err_set(err, "Nothing is chosen to run.");
   }
-  drop_runs(l);
-  const struct exp_side *side = &e->side[live_place(l)];
+  live_plan_drop(l);
+  const struct exp_side *side = &e->side[live_plan_place(l)];
   int points = e->sweep_var ? e->nsweep : 1;
   for (int p = 0; p < points; p++)
     for (int i = 0; i < side->nruns; i++)
@@ -107,7 +121,7 @@ static double known_rate(const live *l, const struct kernel *k) {
   return strcmp(k->id, "cpu/ijk") == 0 ? GUESS_STRIDED_10M * 1e7 : GUESS_CPU_G * 1e9;
 }
 
-double live_expect(const live *l, double *longest) {
+double live_plan_expect(const live *l, double *longest) {
   double sum = 0;
   *longest = 0;
   for (int i = 0; i < l->nruns; i++) {
@@ -121,7 +135,7 @@ double live_expect(const live *l, double *longest) {
   return sum;
 }
 
-bool live_result_field(const struct result *r, const char *field, double *value) {
+bool live_plan_field(const struct result *r, const char *field, double *value) {
   double v = NAN;
   if (strcmp(field, "gflops") == 0)
     v = r->gflops;
@@ -147,7 +161,7 @@ static bool lookup_as(void *live_ptr, const char *name, double *value) {
     if (!r->done)
       continue;
     if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0)
-      return live_result_field(&r->result, dot + 1, value);
+      return live_plan_field(&r->result, dot + 1, value);
     if (!dot && l->experiment && l->experiment->sweep_var &&
         strcmp(name, l->experiment->sweep_var) == 0) {
       *value = r->sweep;
@@ -187,7 +201,7 @@ static void find_note(live *l) {
   }
 }
 
-void live_conclude(live *l) {
+void live_plan_conclude(live *l) {
   l->quantity = NAN;
   l->note = NULL;
   for (int i = 0; i < l->nruns; i++) {
@@ -206,11 +220,11 @@ void live_conclude(live *l) {
     find_note(l);
 }
 
-bool live_band(live *l, double *low, double *high) {
+bool live_plan_band(live *l, double *low, double *high) {
   const struct experiment *e = l->experiment;
   if (!e || l->custom)
     return false;
-  int p = live_place(l);
+  int p = live_plan_place(l);
   return e->band_low[p] && e->band_high[p] &&
          expr_eval(e->band_low[p], lookup_as, l, low, NULL) &&
          expr_eval(e->band_high[p], lookup_as, l, high, NULL);

@@ -1,8 +1,35 @@
-/* From an experiment to the runs of this machine, and from their results to what they say. The functions
- * are declared in live_internal.h, which the parts of the live pane share. */
+/* From an experiment to the runs of this machine, and from their results to what they say. */
 #ifndef MM_UI_LIVE_PLAN_H
 #define MM_UI_LIVE_PLAN_H
 
 #include "ui/live_internal.h"
+
+/* Fills run[] from the experiment; a plan of the learner's own stays, without its results. False with a
+ * sentence; run[] then holds what came before the fault. */
+bool live_plan_make(live *l, struct err *err);
+
+/* Makes run[] one run of the learner's own. */
+void live_plan_custom(live *l, const struct kernel *k, const struct kernel_size *size);
+
+/* Frees the results and empties run[]. */
+void live_plan_drop(live *l);
+
+/* The side of the experiment that is used here (EXP_CUDA or EXP_CPU). */
+int live_plan_place(const live *l);
+
+/* True while the plan is a sweep of the experiment. */
+bool live_plan_sweeps(const live *l);
+
+/* Seconds that all runs may take, and the longest of them. */
+double live_plan_expect(const live *l, double *longest);
+
+/* Quantity, note and kept results, after the last run. */
+void live_plan_conclude(live *l);
+
+/* The band that the lesson expects here; false where it gives none or a run it needs is missing. */
+bool live_plan_band(live *l, double *low, double *high);
+
+/* gflops ms gbs ratio share of a result; false where it is not known. */
+bool live_plan_field(const struct result *r, const char *field, double *value);
 
 #endif

@@ -1,5 +1,7 @@
 #include "ui/live_plot.h"
 
+#include "ui/live_plan.h"
+#include "ui/live_result.h"
 #include "ui/plot.h"
 #include "ui/strings.h"
 
@@ -14,20 +16,28 @@ static void widen(double v, double *low, double *high) {
   *high = v > *high ? v : *high;
 }
 
-/* x: the sweep variable; y: GFLOP/s (or GB/s where the kernel is held against bandwidth). */
+/* Whether each point of the sweep has more than one run: one line through all would mix them. */
+static bool several(const live *l) { return l->nruns > 1 && l->run[0].sweep == l->run[1].sweep; }
+
+/* x: the sweep variable; y: the rate that the swept kernel is spoken of in. */
 static void plot_sweep(const live *l, canvas *cv, struct rect r) {
   struct plot_point p[LIVE_RUNS];
   double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
+  const char *unit = "FLOP/s", *first = NULL;
   int n = 0;
   for (int i = 0; i < l->nruns; i++) {
     const struct live_run *run = &l->run[i];
     widen(run->sweep, &x0, &x1);
-    if (!run->done || isnan(run->result.gflops))
+    if (!run->done || !run->result.verify.ok)
       continue;
-    p[n++] = (struct plot_point){run->sweep, run->result.gflops, NULL, ROLE_ACC};
-    widen(run->result.gflops, &y0, &y1);
+    double rate = live_result_rate(run->kernel, &run->result, &unit);
+    if (!(rate > 0) || (first && strcmp(first, unit) != 0))
+      continue;
+    first = unit;
+    p[n++] = (struct plot_point){run->sweep, rate, NULL, ROLE_ACC};
+    widen(rate, &y0, &y1);
   }
-  if (!n)
+  if (!n || !(x0 > 0))
     return;
   struct plot_line line = {p, n, ROLE_ACC};
   struct plot plot = {.x0 = x0 / 1.2,
@@ -37,9 +47,9 @@ static void plot_sweep(const live *l, canvas *cv, struct rect r) {
                       .log_x = true,
                       .log_y = true,
                       .x_unit = l->experiment->sweep_var,
-                      .y_unit = "GFLOP/s",
+                      .y_unit = first,
                       .lines = &line,
-                      .nlines = n > 1,
+                      .nlines = n > 1 && !several(l),
                       .points = p,
                       .npoints = n};
   plot_draw(cv, r, &plot);
@@ -63,8 +73,9 @@ static void plot_roofline(const live *l, canvas *cv, struct rect r, enum lang la
   double x0 = ridge / 100, x1 = ridge * 100, y0 = fma->value / 1000, y1 = fma->value * 3;
   for (int i = 0; i < l->nruns; i++) {
     const struct result *s = &l->run[i].result;
-    if (!l->run[i].done || isnan(s->gflops) || isnan(intensity(s)))
-      continue;
+    if (!l->run[i].done || isnan(s->gflops) || isnan(intensity(s)) ||
+        strcmp(s->device.id, l->device[l->at].id) != 0)
+      continue; /* the roofs are of one device */
     snprintf(names[n], sizeof names[n], "%.7s", l->run[i].as);
     p[n] = (struct plot_point){intensity(s), s->gflops * 1e9, names[n], ROLE_NOW};
     widen(p[n].x, &x0, &x1);
@@ -90,7 +101,7 @@ void live_plot_draw(const live *l, canvas *cv, struct rect r, enum lang lang) {
     return;
   if (r.h > ROWS_MOST)
     r.h = ROWS_MOST;
-  if (l->experiment && l->experiment->sweep_var && !l->custom)
+  if (live_plan_sweeps(l))
     plot_sweep(l, cv, r);
   else if (l->phase == LIVE_DONE)
     plot_roofline(l, cv, r, lang);
