@@ -1,4 +1,5 @@
-/* The result object of docs/contracts.md 5. Numbers that are not known are NAN and absent in JSON. */
+/* The result object of docs/contracts.md 5. Numbers that are not known are NAN and absent in JSON.
+ */
 #ifndef MM_BENCH_RESULT_H
 #define MM_BENCH_RESULT_H
 
@@ -33,7 +34,7 @@ struct result {
     double value;  /* FLOP/s or B/s */
     char unit[8];
     double share; /* 0..1 */
-  } roof; /* name "" if none */
+  } roof;         /* name "" if none */
   struct {
     char name[64], version[64];
     double median_ms, gflops, ratio;

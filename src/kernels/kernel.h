@@ -90,8 +90,8 @@ struct kernel_size {
   double param[MM_PARAMS]; /* in front-matter order */
 };
 
-/* Sizes with the parameters at their defaults. A size that the op has no use for (N of gemv, K of add,
- * copy, transpose and fma) becomes 1, so that equal runs have equal sizes. */
+/* Sizes with the parameters at their defaults. A size that the op has no use for (N of gemv, K of
+ * add, copy, transpose and fma) becomes 1, so that equal runs have equal sizes. */
 struct kernel_size kernel_size_default(const struct kernel *k, int64_t M, int64_t N, int64_t K);
 
 /* Sets a parameter by name; false with the allowed values in err. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
 #include <cmocka.h>
 
 #include "base/rand.h"
@@ -67,8 +68,8 @@ static void walk_block(const struct walk_setup *s, double *C, int *written,
   add(sum, &w.block);
 }
 
-/* Every element is written once with the right sum; what the blocks did together equals walk_total and the
- * closed formulas. */
+/* Every element is written once with the right sum; what the blocks did together equals walk_total
+ * and the closed formulas. */
 static void check_grid(const struct walk_setup *s) {
   double *C = calloc((size_t)(s->M * s->N), sizeof *C);
   int *written = calloc((size_t)(s->M * s->N), sizeof *written);
@@ -170,8 +171,8 @@ static double final_error(const struct walk_setup *s, bool *race) {
   return worst;
 }
 
-/* What each bug does to a block inside C: barriers race without a wrong sum in order, no zero fill is wrong
- * only where K is ragged, the swapped index is wrong and conflicts. */
+/* What each bug does to a block inside C: barriers race without a wrong sum in order, no zero fill
+ * is wrong only where K is ragged, the swapped index is wrong and conflicts. */
 static void test_bugs(void **state) {
   (void)state;
   bool race;
@@ -226,7 +227,8 @@ static void test_large_and_limits(void **state) {
   (void)state;
   static struct walk_state w;
   struct err err;
-  struct walk_setup s = {.kind = WALK_TILED, .M = WALK_SIZE_MAX, .N = WALK_SIZE_MAX, .K = WALK_SIZE_MAX};
+  struct walk_setup s = {
+      .kind = WALK_TILED, .M = WALK_SIZE_MAX, .N = WALK_SIZE_MAX, .K = WALK_SIZE_MAX};
   s.T = 32;
   assert_true(walk_check(&s, &err));
   walk_at(&s, walk_steps(&s) - 1, &w);
@@ -293,10 +295,10 @@ static void test_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_grid),          cmocka_unit_test(test_jump),
+      cmocka_unit_test(test_grid),           cmocka_unit_test(test_jump),
       cmocka_unit_test(test_jump_with_bugs), cmocka_unit_test(test_bugs),
-      cmocka_unit_test(test_hardware),      cmocka_unit_test(test_large_and_limits),
-      cmocka_unit_test(test_barrier_jump),  cmocka_unit_test(test_progress_of_c),
+      cmocka_unit_test(test_hardware),       cmocka_unit_test(test_large_and_limits),
+      cmocka_unit_test(test_barrier_jump),   cmocka_unit_test(test_progress_of_c),
       cmocka_unit_test(test_addresses),
   };
   return cmocka_run_group_tests_name("sim_walk", tests, NULL, NULL);

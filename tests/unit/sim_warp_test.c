@@ -4,12 +4,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
 #include <cmocka.h>
 
 #include "sim/warp.h"
 
 /* Offsets in words as a function of the lane and the width W in words. */
-static int64_t uniform(int l, int w) { (void)l, (void)w; return 0; }
+static int64_t uniform(int l, int w) {
+  (void)l, (void)w;
+  return 0;
+}
 static int64_t half(int l, int w) { return l / 16 * w; }
 static int64_t s1(int l, int w) { return l * w; }
 static int64_t s2(int l, int w) { return 2 * l * w; }
@@ -35,12 +39,12 @@ static void test_shared_wavefronts_measured(void **state) {
     int64_t (*f)(int, int);
     int want[6]; /* load 4 8 16, store 4 8 16 */
   } row[] = {
-      {uniform, {1, 1, 2, 1, 2, 4}},      {half, {1, 1, 2, 1, 2, 4}},
-      {s1, {1, 2, 4, 1, 2, 4}},           {s2, {2, 4, 8, 2, 4, 8}},
-      {s4, {4, 8, 16, 4, 8, 16}},         {s8, {8, 16, 32, 8, 16, 32}},
-      {s16, {16, 32, 32, 16, 32, 32}},    {s32, {32, 32, 32, 32, 32, 32}},
-      {mod8, {1, 2, 4, 1, 2, 4}},         {div8, {1, 1, 2, 1, 2, 4}},
-      {div2, {1, 1, 2, 1, 2, 4}},         {skew, {1, 2, 4, 1, 2, 4}},
+      {uniform, {1, 1, 2, 1, 2, 4}},   {half, {1, 1, 2, 1, 2, 4}},
+      {s1, {1, 2, 4, 1, 2, 4}},        {s2, {2, 4, 8, 2, 4, 8}},
+      {s4, {4, 8, 16, 4, 8, 16}},      {s8, {8, 16, 32, 8, 16, 32}},
+      {s16, {16, 32, 32, 16, 32, 32}}, {s32, {32, 32, 32, 32, 32, 32}},
+      {mod8, {1, 2, 4, 1, 2, 4}},      {div8, {1, 1, 2, 1, 2, 4}},
+      {div2, {1, 1, 2, 1, 2, 4}},      {skew, {1, 2, 4, 1, 2, 4}},
       {s3, {1, 2, 4, 1, 2, 4}},
   };
   for (size_t r = 0; r < sizeof row / sizeof *row; r++)

@@ -33,8 +33,8 @@ enum { LANES = 4 };
 enum { FLOATS = 192, CHAINS = 12 };
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 
-/* N rounds on CHAINS registers that begin as 1, 2, 3, ...; the sum of all their floats. The volatile
- * reads keep the compiler from doing one repetition and using its sum for all. */
+/* N rounds on CHAINS registers that begin as 1, 2, 3, ...; the sum of all their floats. The
+ * volatile reads keep the compiler from doing one repetition and using its sum for all. */
 static float rounds(const struct mm_args *a) {
   vec alpha = (vec){0} + *(const volatile float *)&a->alpha;
   vec beta = (vec){0} + *(const volatile float *)&a->beta;

@@ -10,7 +10,7 @@
  "deterministic": true,
  "idea": {"en": "Two loops swapped: a row of B is scaled and added to a row of C.",
           "zh": "交换两层循环：把 B 的一行乘上一个数，加到 C 的一行。"},
- "limit": {"en": "All of B passes by once for every row of C, and C is read and written for every k.",
+ "limit": {"en": "All of B passes by once for each row of C; C is read and written for every k.",
            "zh": "C 的每一行都要把整个 B 过一遍，而且每个 k 都要读写一次 C。"}
 } */
 /* The loops of ijk with the inner two swapped: i, k, j.
@@ -19,7 +19,8 @@
  * Traffic: A's element stays in a register for a whole row; B and C are walked along their rows,
  * so every byte of a cache line is used, and the compiler turns the inner loop into SIMD FMAs.
  * Requested of A and B: 4*M*K + 4*M*N*K bytes, plus a load and a store of C for every FMA.
- * Limit: the FMA units wait for two loads and a store each; when B outgrows the cache, for memory. */
+ * Limit: the FMA units wait for two loads and a store each, and for memory once B outgrows the
+ * cache. */
 #include "mm_args.h"
 
 int cpu_ikj(const struct mm_args *a) {

@@ -14,7 +14,7 @@
  "traffic": {"requested": "4*K*(M*ceil(N/T)+N*ceil(M/T))", "dram_min": "4*(M*K+K*N+M*N)"},
  "flop": "2*M*N*K",
  "deterministic": true,
- "idea": {"en": "A block stages T x T tiles of A and B in shared memory; each number is used T times.",
+ "idea": {"en": "A block stages T x T tiles of A and B in shared memory; each is used T times.",
           "zh": "一个 block 把 A、B 的 T x T tile 搬进 shared memory；每个数用 T 次。"},
  "limit": {"en": "Every FMA still reads two numbers from shared memory, and that becomes the roof.",
            "zh": "每次 FMA 仍要从 shared memory 读两个数，新的上限就在这里。"}

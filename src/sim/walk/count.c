@@ -49,9 +49,8 @@ void count_addresses(const struct walk_setup *s, const struct count_place *at,
                      enum walk_access access, int warp, int64_t address[32]) {
   for (int l = 0; l < LANES; l++) {
     int thread = warp * LANES + l;
-    address[l] = thread < s->T * s->T
-                     ? lane_address(s, at, access, thread % s->T, thread / s->T)
-                     : -1;
+    address[l] =
+        thread < s->T * s->T ? lane_address(s, at, access, thread % s->T, thread / s->T) : -1;
   }
 }
 
@@ -128,7 +127,8 @@ static void add_times(struct walk_counters *to, const struct walk_counters *from
   to->stored_bytes += n * from->stored_bytes;
 }
 
-/* Units (k-tiles, or values of k) after which address patterns repeat, and units with all k inside. */
+/* Units (k-tiles, or values of k) after which address patterns repeat, and units with all k inside.
+ */
 static int64_t unit_period(const struct walk_setup *s) {
   return s->kind == WALK_NAIVE ? PERIOD : PERIOD / gcd(s->T, PERIOD);
 }
@@ -204,8 +204,8 @@ static int block_classes(int64_t blocks, int T, int64_t size, struct block_class
   return n;
 }
 
-/* Operand loads over the grid: `own` are the classes along the operand's own axis; along the other one only
- * whether the block is ragged matters. */
+/* Operand loads over the grid: `own` are the classes along the operand's own axis; along the other
+ * one only whether the block is ragged matters. */
 static void total_operand(const struct walk_setup *s, bool is_b, struct walk_counters *out) {
   struct block_class own[PERIOD + 1];
   int64_t T = s->T, own_size = is_b ? s->N : s->M, other_size = is_b ? s->M : s->N;

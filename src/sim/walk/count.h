@@ -14,8 +14,8 @@ struct count_place {
 void count_addresses(const struct walk_setup *s, const struct count_place *at,
                      enum walk_access access, int warp, int64_t address[32]);
 
-/* Width in bytes of the load that reads As: the compiler joins four (or two) k of one row where the row is
- * aligned. A sub-step at which no such load is issued costs nothing. */
+/* Width in bytes of the load that reads As: the compiler joins four (or two) k of one row where the
+ * row is aligned. A sub-step at which no such load is issued costs nothing. */
 int count_as_width(const struct walk_setup *s);
 
 /* Each adds what the step costs to c. */
@@ -23,11 +23,10 @@ void count_load(const struct walk_setup *s, const struct count_place *at, int wa
                 struct walk_counters *c);
 void count_compute(const struct walk_setup *s, const struct count_place *at,
                    struct walk_counters *c);
-void count_store(const struct walk_setup *s, const struct count_place *at,
-                 struct walk_counters *c);
+void count_store(const struct walk_setup *s, const struct count_place *at, struct walk_counters *c);
 
-/* Adds all that the watched block did in its first n steps' whole units: n k-tiles (tiled: loads, barriers
- * and products) or n values of k (naive). */
+/* Adds all that the watched block did in its first n steps' whole units: n k-tiles (tiled: loads,
+ * barriers and products) or n values of k (naive). */
 void count_units(const struct walk_setup *s, int64_t n, struct walk_counters *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* The tile walk: pure step functions that say what one block of a rung does, step by step
- * (docs/contracts.md 7). Nothing is executed on a device; closed formulas and small explicit state. */
+ * (docs/contracts.md 7). Nothing is executed on a device; closed formulas and small explicit state.
+ */
 #ifndef MM_SIM_WALK_H
 #define MM_SIM_WALK_H
 
@@ -20,10 +21,10 @@ enum walk_bug {
 struct walk_setup {
   enum walk_kind kind;
   int64_t M, N, K;
-  int T;               /* tile edge and block edge; naive: the block edge. 1..32 */
-  int64_t brow, bcol;  /* the block watched */
-  int pad;             /* extra words a row of As and Bs, 0..2 */
-  unsigned bugs;       /* walk_bug bits */
+  int T;              /* tile edge and block edge; naive: the block edge. 1..32 */
+  int64_t brow, bcol; /* the block watched */
+  int pad;            /* extra words a row of As and Bs, 0..2 */
+  unsigned bugs;      /* walk_bug bits */
 };
 
 enum walk_phase { WALK_START, WALK_LOAD, WALK_BARRIER, WALK_COMPUTE, WALK_STORE, WALK_END };
@@ -33,8 +34,8 @@ struct walk_counters {
   double requested_bytes; /* global loads of A and B, active lanes only, 4 bytes each */
   double global_sectors, global_wavefronts;
   double shared_load_wavefronts, shared_store_wavefronts;
-  double fma;             /* threads' FMAs, zero fill and threads outside C included */
-  double barriers;        /* once a block */
+  double fma;      /* threads' FMAs, zero fill and threads outside C included */
+  double barriers; /* once a block */
   double stored_bytes;
 };
 
@@ -49,19 +50,19 @@ enum { WALK_SIZE_MAX = 1 << 30 };
 /* The state after `step` steps. Plain data, about 30 KB; no pointers. */
 struct walk_state {
   struct walk_setup setup;
-  int64_t step, steps;       /* 0 = before the first LOAD; steps = the last one */
-  enum walk_phase phase;     /* of the step just done */
-  int64_t tile, tiles;       /* k-tile in work, and how many */
-  int64_t k0, k;             /* first k of the tile; next k inside it (naive: k) */
-  int warp, warps;           /* LOAD: warps that have loaded; of the block */
-  unsigned char as[32][32], bs[32][32]; /* enum walk_word */
+  int64_t step, steps;                      /* 0 = before the first LOAD; steps = the last one */
+  enum walk_phase phase;                    /* of the step just done */
+  int64_t tile, tiles;                      /* k-tile in work, and how many */
+  int64_t k0, k;                            /* first k of the tile; next k inside it (naive: k) */
+  int warp, warps;                          /* LOAD: warps that have loaded; of the block */
+  unsigned char as[32][32], bs[32][32];     /* enum walk_word */
   float as_value[32][32], bs_value[32][32]; /* NAN where WORD_UNSET */
-  int64_t acc_k[32][32];     /* products that have gone into each accumulator */
-  double acc[32][32];        /* its value, for A and B of rand_at streams 2 and 3; NAN where a word that
-                                nobody wrote went in */
-  bool stored;               /* the C tile is written */
-  bool race;                 /* a read of a word that another warp may not have written, or an overwrite of
-                                one still to be read (bugs only) */
+  int64_t acc_k[32][32];                    /* products that have gone into each accumulator */
+  double acc[32][32]; /* its value, for A and B of rand_at streams 2 and 3; NAN where a word that
+                         nobody wrote went in */
+  bool stored;        /* the C tile is written */
+  bool race;          /* a read of a word that another warp may not have written, or an overwrite of
+                         one still to be read (bugs only) */
   struct walk_counters block;
 };
 
@@ -77,8 +78,8 @@ int64_t walk_block_cols(const struct walk_setup *setup);
 int64_t walk_tiles(const struct walk_setup *setup);
 int walk_warps(const struct walk_setup *setup);
 
-/* The state at a step (clamped to 0 .. steps). Counters come from sums over classes of equal tiles, not
- * from walking: only the accumulators' values cost O(T^2 * k). Pure: equal arguments give equal
+/* The state at a step (clamped to 0 .. steps). Counters come from sums over classes of equal tiles,
+ * not from walking: only the accumulators' values cost O(T^2 * k). Pure: equal arguments give equal
  * states. */
 void walk_at(const struct walk_setup *setup, int64_t step, struct walk_state *out);
 
@@ -89,12 +90,12 @@ void walk_next(struct walk_state *state);
 /* The step of the next (dir > 0) or previous BARRIER, or of the end. */
 int64_t walk_barrier(const struct walk_setup *setup, int64_t step, int dir);
 
-/* Counters of the whole grid once every block has finished: executed block by block over the classes of
- * equal blocks (inside, right edge, bottom edge, corner). */
+/* Counters of the whole grid once every block has finished: executed block by block over the
+ * classes of equal blocks (inside, right edge, bottom edge, corner). */
 void walk_total(const struct walk_setup *setup, struct walk_counters *out);
 
-/* The closed formulas the counters are held against: requested 4*K*(M*ceil(N/T)+N*ceil(M/T)) (tiled) or
- * 8*M*N*K (naive), and so on. */
+/* The closed formulas the counters are held against: requested 4*K*(M*ceil(N/T)+N*ceil(M/T))
+ * (tiled) or 8*M*N*K (naive), and so on. */
 void walk_formula(const struct walk_setup *setup, struct walk_counters *out);
 
 /* Whether C[row, col] is done, in work or to do when blocks run in row-major order and the watched
@@ -102,8 +103,16 @@ void walk_formula(const struct walk_setup *setup, struct walk_counters *out);
 enum walk_progress { WALK_TODO, WALK_NOW, WALK_DONE };
 enum walk_progress walk_c_at(const struct walk_state *state, int64_t row, int64_t col);
 
-/* The 32 byte addresses (relative to A, B, As or Bs) of one access of a warp, -1 for an inactive lane. */
-enum walk_access { WALK_LOAD_A, WALK_LOAD_B, WALK_STORE_AS, WALK_STORE_BS, WALK_READ_AS, WALK_READ_BS };
+/* The 32 byte addresses (relative to A, B, As or Bs) of one access of a warp, -1 for an inactive
+ * lane. */
+enum walk_access {
+  WALK_LOAD_A,
+  WALK_LOAD_B,
+  WALK_STORE_AS,
+  WALK_STORE_BS,
+  WALK_READ_AS,
+  WALK_READ_BS
+};
 void walk_addresses(const struct walk_state *state, enum walk_access access, int warp,
                     int64_t address[32]);
 
