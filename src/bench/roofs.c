@@ -13,7 +13,7 @@ enum { COPY_COLS = 4096, PROBES = 2 };
 #define GPU_ARRAY 1073741824.0
 #define CPU_ARRAY_MIN 67108864.0
 #define LONG_ARRAY 536870912.0 /* a copy of more takes so long that one probe must do */
-#define CACHES 4.0
+#define CACHES 2.0 /* each of the two arrays: together four times the last cache */
 
 struct probe {
   const struct device_ops *ops;
@@ -51,7 +51,8 @@ static double copy_bytes(const struct device_ops *ops, const struct device_info 
 /* Measures the probe once; false with the fault if it is wrong or fails. */
 static bool probe_once(const struct probe *p, int64_t M, int64_t N, struct result *r) {
   struct device_job job = {.kernel = p->kernel, .seed = 1, .threads = 1, .isa_auto = true};
-  struct measure_plan plan = {.seconds = p->seconds, .warmup_s = 1, .prediction = NAN};
+  struct measure_plan plan = {.seconds = p->seconds, .warmup_s = fmin(1, p->seconds),
+                              .prediction = NAN};
   job.size = kernel_size_default(p->kernel, M, N, 1);
   if (!measure_run(p->ops, p->d, &job, &plan, NULL, r, p->fault))
     return false;

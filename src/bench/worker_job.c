@@ -197,32 +197,6 @@ static bool make_job(const struct wire_run *run, const struct kernel *k, struct 
   return true;
 }
 
-/* Puts the roof over a verified result: compute, or DRAM where the arithmetic intensity is too low
- * for it and the working set does not fit in the cache. Roofs of another thread count say nothing.
- */
-static void put_roof(struct result *r) {
-  struct roofs roofs;
-  if (!r->verify.ok || r->roof.name[0] || !roofs_load(r->device.id, &roofs) ||
-      roofs.device.threads != r->device.threads)
-    return;
-  const struct roof *fma = roofs_find(&roofs, "fma"), *dram = roofs_find(&roofs, "dram");
-  double compute = r->flop > 0 && fma && fma->value > 0 ? fma->value : INFINITY;
-  bool in_cache = !(r->dram_min > roofs.device.l2_bytes);
-  double bytes = dram && dram->value > 0 && !in_cache ? dram->value : INFINITY;
-  bool by_bytes = isfinite(bytes) && !(compute / bytes <= r->flop / r->dram_min);
-  const struct roof *over = by_bytes ? dram : isfinite(compute) ? fma : NULL;
-  double got = by_bytes ? r->gbs * 1e9 : r->gflops * 1e9;
-  if (!over || isnan(got))
-    return;
-  snprintf(r->roof.name, sizeof r->roof.name, "%s", over->label);
-  snprintf(r->roof.unit, sizeof r->roof.unit, "%s", over->unit);
-  r->roof.value = over->value;
-  r->roof.share = got / over->value;
-  if (r->roof.share > 1)
-    result_warn(r, "Faster than the measured roof (%s). Measure the roofs again: mmtutor roofline.",
-                over->label);
-}
-
 static cJSON *do_run(worker_job *j, int id, const cJSON *line, bool *leave) {
   struct wire_run run;
   struct err err;
@@ -248,7 +222,6 @@ static cJSON *do_run(worker_job *j, int id, const cJSON *line, bool *leave) {
   result_init(&result);
   cJSON *ev;
   if (measure_run(&j->ops, j->open, &job, &plan, &sink, &result, &fault)) {
-    put_roof(&result);
     ev = wire_event(id, "result");
     wire_merge(ev, result_to_json(&result));
   } else {
