@@ -3,17 +3,14 @@
 #   runs.jsonl   every measured run, one JSON object a line
 #   log.txt      every command, its exit code, its time and what it said
 #   summary.txt  the table, and what was not as expected
-# MMTUTOR names the program (default build/gpu/mmtutor, see pack.sh, else ./mmtutor).
+# MMTUTOR names the program (default build/gpu/mmtutor.sh, see pack.sh, else ./mmtutor).
 # PARTS picks parts: machine faults shapes cache table flat ptx wrong tools
 # SIZES and SECONDS_EACH make it shorter.
 cd "$(dirname "$0")/../.." || exit 1
 OUT=${OUT:-build/gpu_proof}
 mkdir -p "$OUT"
 if [ -z "${MMTUTOR:-}" ]; then
-  if [ -x build/gpu/mmtutor ]; then MMTUTOR=build/gpu/mmtutor; else MMTUTOR=./mmtutor; fi
-fi
-if [ "$MMTUTOR" = build/gpu/mmtutor ]; then
-  export LD_LIBRARY_PATH="$PWD/build/gpu/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  if [ -x build/gpu/mmtutor.sh ]; then MMTUTOR=build/gpu/mmtutor.sh; else MMTUTOR=./mmtutor; fi
 fi
 PARTS=${PARTS:-machine faults shapes cache table flat ptx wrong tools}
 SIZES=${SIZES:-512 1024 2048 4096 8192}
@@ -147,11 +144,13 @@ part_wrong() {
 }
 part_tools() {
   command -v compute-sanitizer >/dev/null || return
-  for tool in memcheck racecheck; do
-    try any "$tool" compute-sanitizer --tool $tool --target-processes all "$MMTUTOR" \
-      run cuda/tiled -M 100 -N 90 -K 80 --seconds 0.05 --no-reference
-    grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY\|Error' "$scratch/out" "$scratch/err" \
-      >>"$OUT/summary.txt"
+  for tool in memcheck racecheck initcheck synccheck; do
+    for k in naive tiled gemv; do
+      try any "$tool $k" compute-sanitizer --tool $tool --target-processes all "$MMTUTOR" \
+        run "cuda/$k" -M 100 -N 90 -K 70 --seconds 0.02 --warmup 0.02 --no-reference
+      grep -h 'ERROR SUMMARY\|RACECHECK SUMMARY' "$scratch/out" "$scratch/err" |
+        sed "s/^/$tool cuda\/$k /" >>"$OUT/summary.txt"
+    done
   done
 }
 

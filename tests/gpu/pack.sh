@@ -14,4 +14,12 @@ ldd "$program" | awk '/=> \// {print $1, $3}' | while read -r name path; do
     *) cp -L "$path" "$dir/lib/$name" ;;
   esac
 done
+cat >"$dir/mmtutor.sh" <<'EOF'
+#!/bin/sh
+# mmtutor with the libraries beside it: for it alone, since others of this machine need their own.
+here=$(cd "$(dirname "$0")" && pwd)
+export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+exec "$here/mmtutor" "$@"
+EOF
+chmod +x "$dir/mmtutor.sh"
 du -sh "$dir"
