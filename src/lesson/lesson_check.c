@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rand.h"
+#include "base/utf8.h"
 #include "lesson/answer.h"
 #include "lesson/fillin.h"
 #include "lesson/misconception.h"
@@ -36,7 +37,11 @@ static void fault_at(struct check *c, const char *file, int line, const char *fm
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  str_addf(c->out, "%s/%s:%d: %s\n", c->path, file, line, text);
+  char *place = alloc_printf("%s/%s:%d: %s", c->path, file, line, text);
+  char *clean = utf8_clean(place, strlen(place)); /* names come from the file */
+  str_addf(c->out, "%s\n", clean);
+  free(clean);
+  free(place);
   c->faults++;
 }
 

@@ -416,7 +416,33 @@ def monkey(seed):
         equal(t.left(), [], "left switched on")
 
 
+def bad_worker(command):
+    """Whatever the worker is, keys are answered, its words are no escapes, and q quits."""
+    with Terminal("--worker", command, "lesson", "tiling", mute=False, cols=100, rows=30) as t:
+        t.until(lambda: "Tiling" in t.text(), "the lesson")
+        t.send(b"?")
+        t.until(lambda: "▸ Help" in t.text(), "the help")
+        t.send(b"Q")
+        equal(t.wait(), 0, "exit code")
+        assert b"\x1b[31mred" not in t.out, "escapes of the worker reached the terminal"
+
+
+BAD_WORKERS = {
+    "talks without end": "yes",
+    "sends bytes without end": "cat /dev/urandom",
+    "fails": "false",
+    "never answers": "exec sleep 600",
+    "stops within a line": """printf '{"id":1,"ev":"resu'""",
+    "sends a line of 10 MB": "head -c 10000000 /dev/zero | tr '\\0' x; echo; exec sleep 600",
+    "sends escapes": r"printf '\033[31mred\n'; exit 1",
+    "speaks the protocol without end": """yes '{"id":0,"ev":"print","text":"more"}'""",
+    "dies at hello": "read a; kill -9 $$",
+    "names a device with escapes": r"""read a; echo '{"id":1,"ev":"hello","v":1,"devices":"""
+                                   r"""[{"id":"cpu","name":"\u001b[31mred"}]}'; exec sleep 600""",
+}
+
 TESTS = [
+    *[("a worker that " + what, bad_worker, (command,)) for what, command in BAD_WORKERS.items()],
     ("q quits and restores", quit_by, (b"q",)),
     ("Q quits and restores", quit_by, (b"Q",)),
     ("Ctrl-C quits and restores", quit_by, (b"\x03",)),

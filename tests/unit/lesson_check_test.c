@@ -77,6 +77,8 @@ static const struct {
      "twice the tolerance"},
     {"malrule that is the key", "lesson.json", "\"key\": \"8*n^3\"", "\"key\": \"8*n^3/T+1\"",
      "every draw"},
+    {"escapes in a name", "lesson.json", "\"minutes\": 15", "\"minutes\": 15, \"\\u001b[2J\": 2",
+     "\"\xef\xbf\xbd[2J\""},
     {"name not drawn", "lesson.json", "n = {n}, T = {T}: bytes", "n = {n}, T = {S}: bytes", "{S}"},
     {"expression of a text", "lesson.json", "{{8*n^3/T | B}}", "{{8*n^3/S | B}}", "S"},
     {"no solution", "lesson.json", ", \"solution\": {\"en\": \"gcd\", \"zh\": \"gcd\"}", "",
@@ -96,6 +98,7 @@ static void test_faults(void **state) {
     char *bad = dirs_replace(text, table[i].from, table[i].to);
     dirs_write(dir, table[i].file, bad, strlen(bad));
     int count = lesson_check(data, kernels, &faults, &summary);
+    assert_null(faults.data ? strpbrk(faults.data, "\x1b\x07") : NULL);
     if (count < 1 || !strstr(faults.data, table[i].expect) || !strstr(faults.data, "06-tiling/"))
       fail_msg("%s: %d faults: %s", table[i].what, count, faults.data ? faults.data : "");
     dirs_write(dir, table[i].file, text, n);
