@@ -172,9 +172,7 @@ bool live_key(live *l, int key) {
 
 /* ---- running */
 
-bool live_running(const live *l) {
-  return l->phase == LIVE_RUNNING || l->phase == LIVE_CANCELLING;
-}
+bool live_running(const live *l) { return l->phase == LIVE_RUNNING || l->phase == LIVE_CANCELLING; }
 
 static const char *device_for(const live *l, const struct kernel *k) {
   const char *prefix = k->target == KERNEL_CUDA ? "cuda" : "cpu";

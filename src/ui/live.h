@@ -1,4 +1,5 @@
-/* The live pane: device, kernel and sizes; the prediction; the run through the worker; what came out. */
+/* The live pane: device, kernel and sizes; the prediction; the run through the worker; what came
+ * out. */
 #ifndef MM_UI_LIVE_H
 #define MM_UI_LIVE_H
 
@@ -22,8 +23,8 @@ struct live_world {
 live *live_new(const struct live_world *world);
 void live_free(live *l);
 
-/* The experiment of a step (NULL: free runs of the kernel last used). `locked`: a prediction must come
- * first. lesson and step name where the prediction is kept. */
+/* The experiment of a step (NULL: free runs of the kernel last used). `locked`: a prediction must
+ * come first. lesson and step name where the prediction is kept. */
 void live_set_experiment(live *l, const struct lesson *lesson, const struct experiment *e,
                          const char *step, bool locked);
 
@@ -42,8 +43,8 @@ bool live_running(const live *l);
 /* Puts a finished result in as if it had just come (frames, tests). */
 void live_show(live *l, const struct result *r);
 
-/* The section of the lesson's prose that explains why the effect of the experiment is not visible in these
- * results; NULL if it is visible, or nothing has run. */
+/* The section of the lesson's prose that explains why the effect of the experiment is not visible
+ * in these results; NULL if it is visible, or nothing has run. */
 const char *live_note(const live *l);
 
 /* Variables for prose: device.* roof.* run.ID.*; true and *value if known from this machine. */
@@ -52,7 +53,7 @@ bool live_lookup(void *live_ptr, const char *name, double *value);
 bool live_lookup_recorded(void *live_ptr, const char *name, double *value);
 
 /* Says what the machine is: devices from hello, roofs as measured. */
-const struct roofs *live_roofs(const live *l); /* of the best device; NULL until measured */
+const struct roofs *live_roofs(const live *l);        /* of the best device; NULL until measured */
 const struct device_info *live_device(const live *l); /* the device in use; NULL before hello */
 
 void live_draw(live *l, canvas *cv, struct rect r, enum lang lang);

@@ -67,8 +67,8 @@ static void draw_off(struct live_pen *p, int x) {
   const live *l = p->l;
   if (!(l->prediction > 0) || !(l->quantity > 0))
     return;
-  double off = l->quantity > l->prediction ? l->quantity / l->prediction
-                                           : l->prediction / l->quantity;
+  double off =
+      l->quantity > l->prediction ? l->quantity / l->prediction : l->prediction / l->quantity;
   char text[64];
   snprintf(text, sizeof text, "×%.2g", off);
   char *say = words_fill(p->lang, "live.off", text, NULL);
@@ -122,7 +122,8 @@ static void draw_results(struct live_pen *p) {
     return;
   bool still = !live_running(l);
   int shown = l->picked >= 0 && l->picked < l->nruns && l->run[l->picked].done ? l->picked : last;
-  bool details = still && (!live_plan_sweeps(l) || l->picked >= 0 || !l->run[last].result.verify.ok);
+  bool details =
+      still && (!live_plan_sweeps(l) || l->picked >= 0 || !l->run[last].result.verify.ok);
   for (int i = 0; l->nruns > 1 && i < l->nruns && live_pen_left(p) > 0; i++)
     if (l->run[i].done)
       live_result_line(p, &l->run[i], details && i == shown);
@@ -166,7 +167,7 @@ static void draw_recorded(struct live_pen *p) {
   bool head = false;
   for (int i = 0; i < e->side[EXP_CUDA].nruns && live_pen_left(p) > 1; i++) {
     const struct result *r = live_values_recorded_run(l, e->id, e->side[EXP_CUDA].runs[i].as);
-    if (!r || !r->verify.ok)
+    if (!r || !r->verify.ok || (isnan(r->gflops) && isnan(r->gbs)))
       continue;
     if (!head) {
       char text[160];

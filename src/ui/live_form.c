@@ -71,9 +71,7 @@ static bool read_size(live *l, int i, int64_t *out) {
   return true;
 }
 
-static bool is_cuda(const live *l, int i) {
-  return strncmp(l->device[i].id, "cuda", 4) == 0;
-}
+static bool is_cuda(const live *l, int i) { return strncmp(l->device[i].id, "cuda", 4) == 0; }
 
 static bool suits(const live *l, int i, const struct kernel *k) {
   return is_cuda(l, i) == (k->target == KERNEL_CUDA);
@@ -134,8 +132,9 @@ static void follow_kernel(live *l) {
       l->form.device = i;
 }
 
-/* Without other changes the device alone is chosen: the experiment has runs for either kind. A kernel of
- * one's own is taken along to the rung of the same name, else to the first of the kind. */
+/* Without other changes the device alone is chosen: the experiment has runs for either kind. A
+ * kernel of one's own is taken along to the rung of the same name, else to the first of the kind.
+ */
 static void follow_device(live *l) {
   int n = catalog_count(l->w.catalog), to = -1;
   const char *name = strchr(chosen(l)->id, '/');

@@ -10,15 +10,15 @@ enum { LIVE_DEVICES = 9, LIVE_RUNS = 48, LIVE_KEPT = 64, LIVE_SAMPLES = 4096 };
 
 /* One run of the plan: what it is and, when it has ended, what came out. */
 struct live_run {
-  char as[16];       /* its name in the experiment's expressions; "" for a free run */
+  char as[16]; /* its name in the experiment's expressions; "" for a free run */
   const struct kernel *kernel;
   struct kernel_size size;
-  double sweep;      /* value of the sweep variable; NAN if none */
+  double sweep; /* value of the sweep variable; NAN if none */
   bool done;
   struct result result; /* valid if done */
 };
 
-struct live_kept { /* results for prose: run.ID.AS.FIELD */
+struct live_kept {             /* results for prose: run.ID.AS.FIELD */
   char experiment[96], as[16]; /* or a kernel's id and "" */
   double gflops, ms, gbs, ratio, share;
 };
@@ -40,17 +40,17 @@ struct live {
   bool locked, predicted;
   double prediction; /* NAN: no idea */
   struct field guess;
-  bool guessing;     /* its field has the focus */
-  bool custom;       /* the form replaced the experiment's runs */
+  bool guessing; /* its field has the focus */
+  bool custom;   /* the form replaced the experiment's runs */
 
   enum live_phase phase;
   struct live_run run[LIVE_RUNS];
-  int nruns, now;  /* plan, and the run in work */
-  int picked;      /* the finished run whose details are shown; -1: the last one */
-  int request;     /* 0 none */
-  bool dropped;    /* the request in work belongs to a plan that is gone */
+  int nruns, now;    /* plan, and the run in work */
+  int picked;        /* the finished run whose details are shown; -1: the last one */
+  int request;       /* 0 none */
+  bool dropped;      /* the request in work belongs to a plan that is gone */
   double expected_s; /* ASKING: how long it may take */
-  struct {         /* of the run in work */
+  struct {           /* of the run in work */
     bool compiled, verified;
     struct device_built built; /* log is not kept */
     struct result_verify verify;
@@ -59,16 +59,16 @@ struct live {
     char print[256];
   } cur;
   struct device_fault fault; /* FAILED, or a sentence to show */
-  const char *say;           /* the id of a sentence of the program's own to show instead, or NULL */
-  char say_what[64];         /* what stands in it for {0} */
-  double quantity;           /* of the experiment; NAN until all runs are there */
-  const char *note;          /* section that explains an invisible effect, or NULL */
+  const char *say;   /* the id of a sentence of the program's own to show instead, or NULL */
+  char say_what[64]; /* what stands in it for {0} */
+  double quantity;   /* of the experiment; NAN until all runs are there */
+  const char *note;  /* section that explains an invisible effect, or NULL */
 
   struct live_kept kept[LIVE_KEPT];
   int nkept;
 
   struct {
-    bool on, touched;   /* touched: more than the device was changed */
+    bool on, touched; /* touched: more than the device was changed */
     int at;
     int device, kernel; /* indices */
     struct field size[3];

@@ -35,8 +35,8 @@ void live_pen_line(struct live_pen *p, int x, enum role role, const char *text);
 /* The dim word at the start of a line. */
 void live_pen_label(struct live_pen *p, const char *id);
 
-/* A figure on this line, and the same as a text already formatted; both can be asked about where they are
- * on the pane. Return the columns taken. */
+/* A figure on this line, and the same as a text already formatted; both can be asked about where
+ * they are on the pane. Return the columns taken. */
 int live_pen_figure(struct live_pen *p, int x, enum role role, double value, const char *unit,
                     const struct live_pen_ask *ask);
 int live_pen_text(struct live_pen *p, int x, enum role role, const char *text,

@@ -108,8 +108,9 @@ bool live_plan_make(live *l, struct err *err) {
   return l->nruns > 0 || err_set(err, "The experiment has no runs for this machine.");
 }
 
-/* What a kernel that has not run yet is taken to reach, in FLOP/s: loops that walk down columns crawl, the
- * others keep SIMD units fed at least in part. Only the question "this may take long" hangs on it. */
+/* What a kernel that has not run yet is taken to reach, in FLOP/s: loops that walk down columns
+ * crawl, the others keep SIMD units fed at least in part. Only the question "this may take long"
+ * hangs on it. */
 enum { GUESS_CUDA_G = 200, GUESS_CPU_G = 5, GUESS_STRIDED_10M = 50 };
 
 static double known_rate(const live *l, const struct kernel *k) {
@@ -151,7 +152,8 @@ bool live_plan_field(const struct result *r, const char *field, double *value) {
   return !isnan(v);
 }
 
-/* Variables of the experiment's expressions: AS.FIELD of the last run of that name, and the sweep's. */
+/* Variables of the experiment's expressions: AS.FIELD of the last run of that name, and the
+ * sweep's. */
 static bool lookup_as(void *live_ptr, const char *name, double *value) {
   const live *l = live_ptr;
   const char *dot = strchr(name, '.');
@@ -173,8 +175,8 @@ static bool lookup_as(void *live_ptr, const char *name, double *value) {
 
 static void keep_as(live *l, const char *experiment, const char *as, const struct result *r) {
   int i = 0;
-  while (i < l->nkept && (strcmp(l->kept[i].experiment, experiment) != 0 ||
-                          strcmp(l->kept[i].as, as) != 0))
+  while (i < l->nkept &&
+         (strcmp(l->kept[i].experiment, experiment) != 0 || strcmp(l->kept[i].as, as) != 0))
     i++;
   if (i == LIVE_KEPT) {
     memmove(l->kept, l->kept + 1, (LIVE_KEPT - 1) * sizeof *l->kept);
@@ -225,7 +227,6 @@ bool live_plan_band(live *l, double *low, double *high) {
   if (!e || l->custom)
     return false;
   int p = live_plan_place(l);
-  return e->band_low[p] && e->band_high[p] &&
-         expr_eval(e->band_low[p], lookup_as, l, low, NULL) &&
+  return e->band_low[p] && e->band_high[p] && expr_eval(e->band_low[p], lookup_as, l, low, NULL) &&
          expr_eval(e->band_high[p], lookup_as, l, high, NULL);
 }

@@ -4,8 +4,8 @@
 
 #include "ui/live_internal.h"
 
-/* Fills run[] from the experiment; a plan of the learner's own stays, without its results. False with a
- * sentence; run[] then holds what came before the fault. */
+/* Fills run[] from the experiment; a plan of the learner's own stays, without its results. False
+ * with a sentence; run[] then holds what came before the fault. */
 bool live_plan_make(live *l, struct err *err);
 
 /* Makes run[] one run of the learner's own. */

@@ -89,10 +89,19 @@ static void plot_roofline(const live *l, canvas *cv, struct rect r, enum lang la
   slope[0] = (struct plot_point){y0 / dram->value, y0, NULL, ROLE_ROOF};
   slope[1] = flat[0];
   struct plot_line lines[2] = {{flat, 2, ROLE_ROOF}, {slope, 2, ROLE_ROOF}};
-  struct plot plot = {.x0 = x0, .x1 = x1, .y0 = y0, .y1 = y1, .log_x = true, .log_y = true,
-                      .x_unit = "FLOP/B", .y_unit = "FLOP/s",
-                      .title = strings_get(lang, "live.roofline"), .lines = lines, .nlines = 2,
-                      .points = p, .npoints = n};
+  struct plot plot = {.x0 = x0,
+                      .x1 = x1,
+                      .y0 = y0,
+                      .y1 = y1,
+                      .log_x = true,
+                      .log_y = true,
+                      .x_unit = "FLOP/B",
+                      .y_unit = "FLOP/s",
+                      .title = strings_get(lang, "live.roofline"),
+                      .lines = lines,
+                      .nlines = 2,
+                      .points = p,
+                      .npoints = n};
   plot_draw(cv, r, &plot);
 }
 

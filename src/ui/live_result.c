@@ -30,8 +30,8 @@ double live_result_so_far(const live *l, double *ms, const char **unit) {
     return NAN;
   if (!computes(r->kernel))
     *unit = "B/s";
-  double work = computes(r->kernel) ? kernel_flop(r->kernel, &r->size)
-                                    : kernel_dram_min(r->kernel, &r->size);
+  double work =
+      computes(r->kernel) ? kernel_flop(r->kernel, &r->size) : kernel_dram_min(r->kernel, &r->size);
   return work > 0 ? work / (*ms / 1000) : NAN;
 }
 
@@ -112,8 +112,9 @@ static void draw_sampling(struct live_pen *p) {
   snprintf(text, sizeof text, "%.4g ms  n %d", ms, l->cur.nsamples);
   live_pen_label(p, "live.time");
   live_pen_text(p, p->r.x + LIVE_PEN_LABEL, ROLE_NOW, text,
-                &(struct live_pen_ask){live_pen_word(p, "live.time"), "median of the samples so far",
-                                       "", live_pen_word(p, "live.this_machine")});
+                &(struct live_pen_ask){live_pen_word(p, "live.time"),
+                                       "median of the samples so far", "",
+                                       live_pen_word(p, "live.this_machine")});
   p->y++;
   if (isnan(rate) || live_pen_left(p) < 1)
     return;
@@ -133,8 +134,8 @@ void live_result_running(struct live_pen *p) {
                    : l->cur.verified           ? "live.warming"
                    : l->cur.compiled           ? "live.verifying"
                                                : "live.compiling";
-  snprintf(text, sizeof text, "● %s%s%s", named ? l->run[l->now].kernel->id : "",
-           named ? "  " : "", live_pen_word(p, id));
+  snprintf(text, sizeof text, "● %s%s%s", named ? l->run[l->now].kernel->id : "", named ? "  " : "",
+           live_pen_word(p, id));
   live_pen_line(p, p->r.x, ROLE_NOW, text);
   if (l->dropped)
     return;
@@ -199,9 +200,9 @@ static int draw_one_rate(struct live_pen *p, int x, const struct live_run *run, 
   formula_of(run->kernel, unit, formula, sizeof formula);
   snprintf(filled, sizeof filled, "%.17g %s / %.6g ms", flops ? r->flop : r->dram_min,
            flops ? "FLOP" : "B", r->median_ms);
-  return live_pen_figure(p, x, ROLE_NUMBER, (flops ? r->gflops : r->gbs) * 1e9, unit,
-                         &(struct live_pen_ask){live_pen_word(p, "live.rate"), formula, filled,
-                                                source});
+  return live_pen_figure(
+      p, x, ROLE_NUMBER, (flops ? r->gflops : r->gbs) * 1e9, unit,
+      &(struct live_pen_ask){live_pen_word(p, "live.rate"), formula, filled, source});
 }
 
 static void draw_rate(struct live_pen *p, const struct live_run *run) {
@@ -328,8 +329,7 @@ void live_result_line(struct live_pen *p, const struct live_run *run, bool here)
     formula_of(run->kernel, unit, formula, sizeof formula);
     int at = right - utf8_width(value);
     if (at >= p->r.x)
-      live_pen_text(p, at, ROLE_NUMBER, value,
-                    &(struct live_pen_ask){text, formula, "", source});
+      live_pen_text(p, at, ROLE_NUMBER, value, &(struct live_pen_ask){text, formula, "", source});
     free(value);
   }
   p->y++;

@@ -10,11 +10,16 @@ static bool device_value(const struct device_info *d, const char *name, double *
   const struct {
     const char *name;
     double v;
-  } field[] = {{"sms", d->sms},           {"clock_hz", d->clock_hz},
-               {"smem_sm", d->smem_sm},   {"smem_block", d->smem_block},
-               {"l2", d->l2_bytes},       {"regs_sm", d->regs_sm},
-               {"threads_sm", d->threads_sm}, {"memory", d->memory_bytes},
-               {"peak_fp32", d->peak_fp32},   {"peak_dram", d->peak_dram}};
+  } field[] = {{"sms", d->sms},
+               {"clock_hz", d->clock_hz},
+               {"smem_sm", d->smem_sm},
+               {"smem_block", d->smem_block},
+               {"l2", d->l2_bytes},
+               {"regs_sm", d->regs_sm},
+               {"threads_sm", d->threads_sm},
+               {"memory", d->memory_bytes},
+               {"peak_fp32", d->peak_fp32},
+               {"peak_dram", d->peak_dram}};
   for (size_t i = 0; i < sizeof field / sizeof *field; i++)
     if (strcmp(field[i].name, name) == 0) {
       *value = field[i].v;
@@ -51,9 +56,9 @@ static bool kept_value(const live *l, const char *name, double *value) {
     const struct live_kept *k = &l->kept[i];
     if (strcmp(k->experiment, experiment) != 0 || strcmp(k->as, as) != 0)
       continue;
-    *value = strcmp(field, "gflops") == 0 ? k->gflops
-             : strcmp(field, "ms") == 0   ? k->ms
-             : strcmp(field, "gbs") == 0  ? k->gbs
+    *value = strcmp(field, "gflops") == 0  ? k->gflops
+             : strcmp(field, "ms") == 0    ? k->ms
+             : strcmp(field, "gbs") == 0   ? k->gbs
              : strcmp(field, "ratio") == 0 ? k->ratio
              : strcmp(field, "share") == 0 ? k->share
                                            : NAN;
@@ -87,7 +92,8 @@ const struct result *live_values_recorded_run(const live *l, const char *experim
     struct kernel_size size = kernel_size_default(k, (int64_t)s[0], (int64_t)s[1], (int64_t)s[2]);
     for (int j = 0; j < x->params.n; j++)
       kernel_set_param(k, &size, x->params.v[j].name, x->params.v[j].value, NULL);
-    return !l->w.recorded ? NULL : recorded_find(l->w.recorded, x->kernel, size.M, size.N, size.K, &size);
+    return !l->w.recorded ? NULL
+                          : recorded_find(l->w.recorded, x->kernel, size.M, size.N, size.K, &size);
   }
   return NULL;
 }

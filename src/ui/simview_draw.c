@@ -12,8 +12,8 @@ enum { LABEL_ROWS = 2, GAP = 3, COUNTER_ROWS = 5 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* The next scale: divisors of T, then its multiples by powers of two, so that no cell holds a part of a
- * tile. */
+/* The next scale: divisors of T, then its multiples by powers of two, so that no cell holds a part
+ * of a tile. */
 static int64_t next_step(int64_t step, int T) {
   if (step >= T)
     return step * 2;
@@ -23,14 +23,14 @@ static int64_t next_step(int64_t step, int T) {
   return step;
 }
 
-bool simview_scale(const struct walk_setup *s, int w, int h, struct sim_scale *out) {
+bool simview_draw_scale(const struct walk_setup *s, int w, int h, struct simview_scale *out) {
   if (w < 12 || h < 6)
     return false;
   for (int64_t step = 1; step < 2 * (int64_t)WALK_SIZE_MAX; step = next_step(step, s->T)) {
     int64_t m = ceil_div(s->M, step), n = ceil_div(s->N, step), k = ceil_div(s->K, step);
     if (m + k > h - LABEL_ROWS || n + k > w - GAP)
       continue;
-    *out = (struct sim_scale){.step = step, .cell = 2 * (n + k) <= w - GAP ? 2 : 1};
+    *out = (struct simview_scale){.step = step, .cell = 2 * (n + k) <= w - GAP ? 2 : 1};
     out->m = (int)m, out->n = (int)n, out->k = (int)k;
     return true;
   }
@@ -38,15 +38,15 @@ bool simview_scale(const struct walk_setup *s, int w, int h, struct sim_scale *o
 }
 
 /* Whether cell i of an axis meets [from, to). */
-static bool meets(const struct sim_scale *z, int i, int64_t from, int64_t to) {
+static bool meets(const struct simview_scale *z, int i, int64_t from, int64_t to) {
   int64_t a = i * z->step, b = a + z->step;
   return a < to && from < b;
 }
 
 struct picture {
   const struct walk_state *w;
-  struct sim_scale z;
-  struct rect a, b, c; /* cells of each matrix */
+  struct simview_scale z;
+  struct rect a, b, c;            /* cells of each matrix */
   int64_t r0, r1, c0, c1, k0, k1; /* the watched block and the k-tile in work */
 };
 
@@ -65,8 +65,13 @@ static void draw_a(canvas *cv, const struct picture *p) {
     for (int j = 0; j < p->z.k; j++) {
       bool strip = meets(&p->z, i, p->r0, p->r1);
       bool now = strip && tile_lit(p) && meets(&p->z, j, p->k0, p->k1);
-      put(cv, p, p->a, i, j, now ? ROLE_NOW : strip ? ROLE_A : ROLE_TODO,
-          now ? "█" : strip ? "▒" : "░");
+      put(cv, p, p->a, i, j,
+          now     ? ROLE_NOW
+          : strip ? ROLE_A
+                  : ROLE_TODO,
+          now     ? "█"
+          : strip ? "▒"
+                  : "░");
     }
 }
 
@@ -75,8 +80,13 @@ static void draw_b(canvas *cv, const struct picture *p) {
     for (int j = 0; j < p->z.n; j++) {
       bool strip = meets(&p->z, j, p->c0, p->c1);
       bool now = strip && tile_lit(p) && meets(&p->z, i, p->k0, p->k1);
-      put(cv, p, p->b, i, j, now ? ROLE_NOW : strip ? ROLE_B : ROLE_TODO,
-          now ? "█" : strip ? "▒" : "░");
+      put(cv, p, p->b, i, j,
+          now     ? ROLE_NOW
+          : strip ? ROLE_B
+                  : ROLE_TODO,
+          now     ? "█"
+          : strip ? "▒"
+                  : "░");
     }
 }
 
@@ -98,8 +108,11 @@ static void draw_c(canvas *cv, const struct picture *p) {
 
 static void draw_word(canvas *cv, int x, int y, int word, enum role role) {
   static const char *const glyph[] = {"·", "█", "0", "▒"};
-  canvas_text(cv, x, y, word == WORD_FRESH ? role : word == WORD_ZERO ? ROLE_TEXT : ROLE_TODO, 0,
-              glyph[word]);
+  canvas_text(cv, x, y,
+              word == WORD_FRESH  ? role
+              : word == WORD_ZERO ? ROLE_TEXT
+                                  : ROLE_TODO,
+              0, glyph[word]);
 }
 
 static void draw_words(canvas *cv, int x, int y, const unsigned char words[32][32], int T,
@@ -185,7 +198,7 @@ static void place_block(struct picture *p) {
 
 static int draw_matrices(const simview *s, canvas *cv, struct rect r) {
   struct picture p = {.w = &s->now};
-  if (!simview_scale(&s->now.setup, r.w, r.h, &p.z))
+  if (!simview_draw_scale(&s->now.setup, r.w, r.h, &p.z))
     return 0;
   place_matrices(&p, r);
   place_block(&p);

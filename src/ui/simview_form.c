@@ -9,8 +9,8 @@
 
 static const char *const field_id[SIM_FIELDS] = {"sim.M", "sim.N",   "sim.K",
                                                  "sim.T", "sim.row", "sim.col"};
-static const char *const bug_id[SIM_BUGS] = {"sim.bug.barrier1", "sim.bug.barrier2",
-                                             "sim.bug.zero", "sim.bug.swap"};
+static const char *const bug_id[SIM_BUGS] = {"sim.bug.barrier1", "sim.bug.barrier2", "sim.bug.zero",
+                                             "sim.bug.swap"};
 
 void simview_form_open(simview *s) {
   const struct walk_setup *w = &s->now.setup;
@@ -32,10 +32,12 @@ static bool read_field(struct simview *s, int i, int64_t *value) {
   double v;
   struct err why;
   const char *text = s->form.field[i].text;
+  static const char *const name[SIM_FIELDS] = {"M", "N", "K", "T", "block row", "block column"};
   if (!expr_eval(text, NULL, NULL, &v, &why))
-    return err_set(&s->form.error, "%s", why.text);
-  if (v != floor(v) || fabs(v) > 1e15)
-    return err_set(&s->form.error, "%s is not a whole number from 1 to %d.", text, WALK_SIZE_MAX);
+    return err_set(&s->form.error, "%s: %s", name[i], why.text);
+  if (!(v == floor(v) && fabs(v) <= 1e15))
+    return err_set(&s->form.error, "%s must be a whole number; %s is not one that fits.", name[i],
+                   text);
   *value = (int64_t)v;
   return true;
 }

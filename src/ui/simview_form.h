@@ -7,8 +7,8 @@
 /* Opens the form with the values in use. */
 void simview_form_open(simview *s);
 
-/* One key while it is open; true if taken. Enter applies (a sentence stays where a value is out of range,
- * nothing else changes), Esc closes. */
+/* One key while it is open; true if taken. Enter applies (a sentence stays where a value is out of
+ * range, nothing else changes), Esc closes. */
 bool simview_form_key(simview *s, int key);
 
 /* Draws it over the picture. */

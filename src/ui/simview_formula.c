@@ -55,7 +55,7 @@ double simview_formula_barriers(const struct walk_state *w) {
 }
 
 struct row {
-  const char *id;    /* of its label in the strings */
+  const char *id;     /* of its label in the strings */
   double value, want; /* want NAN: nothing to hold it against */
   const char *unit;
   char formula[96], filled[128];
@@ -69,8 +69,9 @@ static void draw_row(canvas *cv, struct rect r, int y, const struct row *row, en
   canvas_fit(cv, r.x, y, label - 1, ROLE_DIM, 0, strings_get(lang, row->id));
   int right = r.x + label + VALUE_COLS;
   int x = canvas_right(cv, right, y, ROLE_NUMBER, 0, value);
-  canvas_ask(cv, (struct rect){x, y, right - x, 1}, strings_get(lang, row->id), row->formula,
-             row->filled, exact, strings_get(lang, "sim.source"), "");
+  if (x >= r.x && right <= r.x + r.w)
+    canvas_ask(cv, (struct rect){x, y, right - x, 1}, strings_get(lang, row->id), row->formula,
+               row->filled, exact, strings_get(lang, "sim.source"), "");
   if (want && r.w > label + VALUE_COLS + 6) {
     bool same = row->value == row->want;
     x = right + 2;
@@ -87,7 +88,7 @@ static struct row row_bytes(const struct walk_state *w) {
   struct row r = {.id = "sim.moved", .unit = "B"};
   bool naive = s->kind == WALK_NAIVE;
   r.value = w->block.requested_bytes;
-  r.want = s->bugs & WALK_SWAPPED_INDEX ? NAN : simview_formula_bytes(w);
+  r.want = simview_formula_bytes(w);
   double rows = inside(s->brow, s->T, s->M), cols = inside(s->bcol, s->T, s->N);
   double k = min2((double)s->K, (double)(naive ? w->k : w->k0 + s->T));
   snprintf(r.formula, sizeof r.formula, "%s", naive ? "8·rows·cols·k" : "4(rows+cols)k");

@@ -12,11 +12,11 @@ struct simview {
   bool open;
   struct walk_state now;
   bool playing;
-  int speed;       /* steps a second: 4 * 2^speed */
-  double last_ms;  /* when the last step was taken, while playing */
-  struct {         /* the form */
+  int speed;      /* steps a second: 4 * 2^speed */
+  double last_ms; /* when the last step was taken, while playing */
+  struct {        /* the form */
     bool on;
-    int at;        /* the row: a field, then the bugs */
+    int at; /* the row: a field, then the bugs */
     struct field field[SIM_FIELDS];
     unsigned bugs;
     struct err error;
