@@ -59,6 +59,21 @@ static double intensity(const struct result *r) {
   return r->flop > 0 && r->dram_min > 0 ? r->flop / r->dram_min : NAN;
 }
 
+/* The runs of the plan that the roofs of the device in use say something about. */
+static int points_under(const live *l, struct plot_point *p, char names[][8]) {
+  int n = 0;
+  for (int i = 0; i < l->nruns; i++) {
+    const struct result *s = &l->run[i].result;
+    if (!l->run[i].done || isnan(s->gflops) || isnan(intensity(s)) ||
+        strcmp(s->device.id, l->device[l->at].id) != 0)
+      continue;
+    snprintf(names[n], sizeof names[n], "%.7s", l->run[i].as);
+    p[n] = (struct plot_point){intensity(s), s->gflops * 1e9, names[n], ROLE_NOW};
+    n++;
+  }
+  return n;
+}
+
 /* The results of the plan on the measured roofs, by compulsory bytes. */
 static void plot_roofline(const live *l, canvas *cv, struct rect r, enum lang lang) {
   const struct roofs *roofs = live_roofs(l);
@@ -66,42 +81,24 @@ static void plot_roofline(const live *l, canvas *cv, struct rect r, enum lang la
   const struct roof *dram = roofs ? roofs_find(roofs, "dram") : NULL;
   struct plot_point p[LIVE_RUNS], flat[2], slope[2];
   char names[LIVE_RUNS][8];
-  int n = 0;
   if (!fma || !dram || !(fma->value > 0) || !(dram->value > 0))
+    return;
+  int n = points_under(l, p, names);
+  if (!n)
     return;
   double ridge = fma->value / dram->value;
   double x0 = ridge / 100, x1 = ridge * 100, y0 = fma->value / 1000, y1 = fma->value * 3;
-  for (int i = 0; i < l->nruns; i++) {
-    const struct result *s = &l->run[i].result;
-    if (!l->run[i].done || isnan(s->gflops) || isnan(intensity(s)) ||
-        strcmp(s->device.id, l->device[l->at].id) != 0)
-      continue; /* the roofs are of one device */
-    snprintf(names[n], sizeof names[n], "%.7s", l->run[i].as);
-    p[n] = (struct plot_point){intensity(s), s->gflops * 1e9, names[n], ROLE_NOW};
-    widen(p[n].x, &x0, &x1);
-    widen(p[n].y, &y0, &y1);
-    n++;
+  for (int i = 0; i < n; i++) {
+    widen(p[i].x, &x0, &x1);
+    widen(p[i].y, &y0, &y1);
   }
-  if (!n)
-    return;
-  flat[0] = (struct plot_point){ridge, fma->value, NULL, ROLE_ROOF};
+  flat[0] = slope[1] = (struct plot_point){ridge, fma->value, NULL, ROLE_ROOF};
   flat[1] = (struct plot_point){x1, fma->value, NULL, ROLE_ROOF};
   slope[0] = (struct plot_point){y0 / dram->value, y0, NULL, ROLE_ROOF};
-  slope[1] = flat[0];
   struct plot_line lines[2] = {{flat, 2, ROLE_ROOF}, {slope, 2, ROLE_ROOF}};
-  struct plot plot = {.x0 = x0,
-                      .x1 = x1,
-                      .y0 = y0,
-                      .y1 = y1,
-                      .log_x = true,
-                      .log_y = true,
-                      .x_unit = "FLOP/B",
-                      .y_unit = "FLOP/s",
-                      .title = strings_get(lang, "live.roofline"),
-                      .lines = lines,
-                      .nlines = 2,
-                      .points = p,
-                      .npoints = n};
+  struct plot plot = {
+      x0,    x1, y0, y1, true, true, "FLOP/B", "FLOP/s", strings_get(lang, "live.roofline"),
+      lines, 2,  p,  n};
   plot_draw(cv, r, &plot);
 }
 

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_COLS = 60, LINE_VALUE = 14, BAR_MOST = 36, BAR_LEAST = 8, SHARE_COLS = 7 };
+enum {
+  LINE_COLS = 60,
+  LINE_VALUE = 14,
+  BAR_MOST = 36,
+  BAR_LEAST = 8,
+  SHARE_COLS = 7,
+  PROVENANCE_ROWS = 3
+};
 static const double SPREAD_MARKED = 0.05;
 
 static bool computes(const struct kernel *k) { return k->op == OP_GEMM || k->op == OP_FMA; }
@@ -269,12 +276,18 @@ static void draw_roof(struct live_pen *p, const struct result *r) {
   free(ours);
 }
 
-/* Where the figures come from, on one line: the device shortened before date and kernel. */
+/* Where the figures come from: all of it where there is room, else on one line with the device
+ * shortened before date and kernel. */
 static void draw_provenance(struct live_pen *p, const struct result *r) {
-  char head[320], tail[64];
+  char head[320], tail[64], whole[400];
   source_of(r, head, sizeof head);
   snprintf(tail, sizeof tail, "  %.10s  %s %.8s", r->date, live_pen_word(p, "live.kernel"),
            r->kernel_sha256);
+  snprintf(whole, sizeof whole, "%s%s", head, tail);
+  if (utf8_width(whole) > p->r.w && live_pen_left(p) > PROVENANCE_ROWS) {
+    live_pen_wrap(p, ROLE_DIM, whole);
+    return;
+  }
   int w = p->r.w - utf8_width(tail), x = p->r.x;
   x += canvas_fit(p->cv, x, p->y, w > 12 ? w : p->r.w, ROLE_DIM, 0, head);
   live_pen_line(p, x, ROLE_DIM, tail);
