@@ -205,8 +205,18 @@ static bool leave(ui *u) {
   return true;
 }
 
+/* A run waits behind the roofs, so what holds those up holds it up: x ends both. */
+static void cancel_roofs(ui *u) {
+  if (!u->measuring || !live_running(u->live))
+    return;
+  client_cancel(u->client, u->roofs_id);
+  u->roofs_wanted = true;
+}
+
 static void view_command(ui *u, enum command cmd) {
   bool taken = false;
+  if (cmd == CMD_CANCEL)
+    cancel_roofs(u);
   if (u->help)
     taken = help_command(u, cmd);
   else if (u->view == VIEW_LESSON)
@@ -311,6 +321,9 @@ static bool take_event(ui *u, const struct client_event *ev) {
       u->measuring = false;
     return true;
   case CLIENT_RESULT:
+    if (u->roofs_wanted) /* the device answers again */
+      want_roofs(u);
+    u->roofs_wanted = false;
     lesson_view_event(u);
     return true;
   default:

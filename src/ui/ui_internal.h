@@ -79,6 +79,7 @@ struct ui {
   bool drawn, greeted;
   bool more; /* events are left for the next tick */
   bool measuring; /* the roofs are */
+  bool roofs_wanted; /* they were cancelled with a run; measured after the next result */
   int roofs_id;   /* request in flight, 0 none */
   struct err worker_error;
   struct home_state home;

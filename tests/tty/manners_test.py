@@ -427,6 +427,35 @@ def bad_worker(command):
         assert b"\x1b[31mred" not in t.out, "escapes of the worker reached the terminal"
 
 
+def stuck_roofs():
+    """A device that hangs while its roofs are measured: a run waits behind them, x ends both, and
+    the next run works."""
+    flag = os.path.join(tempfile.mkdtemp(dir=SCRATCH.name), "second")
+    hello = '{"id":1,"ev":"hello","v":1,"devices":[{"id":"cpu","name":"Stuck"}]}'
+    worker = f"[ -e {flag} ] && exec {PROGRAM} worker; : > {flag}; read a; echo '{hello}'; exec sleep 600"
+    with Terminal("--worker", worker, "lesson", "tiling", mute=False, cols=160, rows=45) as t:
+        t.until(lambda: "Stuck" in t.text(), "the device")
+        t.send(b"\x1bOS")
+        t.send(b"s")
+        t.until(lambda: "Run settings" in t.text(), "the settings")
+        for _ in range(20):
+            before = t.text()
+            if "cpu/ikj" in before:
+                break
+            t.send(b"\x1bOC")
+            t.until(lambda: t.text() != before, "another kernel")
+        t.send(b"\r")
+        t.until(lambda: "r runs it" in t.text(), "the plan")
+        t.send(b"r")
+        t.until(lambda: "x cancel" in t.text(), "the run")
+        t.send(b"x")
+        t.until(lambda: "x cancel" not in t.text() and "measuring" not in t.text(), "the cancelled run")
+        t.send(b"r")
+        t.until(lambda: "GFLOP/s" in t.text() and "x cancel" not in t.text(), "a result")
+        t.send(b"Q")
+        equal(t.wait(), 0, "exit code")
+
+
 BAD_WORKERS = {
     "talks without end": "yes",
     "sends bytes without end": "cat /dev/urandom",
@@ -443,6 +472,7 @@ BAD_WORKERS = {
 
 TESTS = [
     *[("a worker that " + what, bad_worker, (command,)) for what, command in BAD_WORKERS.items()],
+    ("roofs that hang are cancelled with the run", stuck_roofs, ()),
     ("q quits and restores", quit_by, (b"q",)),
     ("Q quits and restores", quit_by, (b"Q",)),
     ("Ctrl-C quits and restores", quit_by, (b"\x03",)),
