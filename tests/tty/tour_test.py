@@ -87,7 +87,6 @@ def to_step(s, number):
         if at == number:
             return True
         key = 'n' if at < number else 'p'
-        s.keys('Escape') if re.search('Esc (close|back)', t) else None
         s.keys(key)
         s.wait(rf'{at + (1 if key == "n" else -1)} of \d+', 2)
     return False
