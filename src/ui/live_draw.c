@@ -23,13 +23,17 @@ static void draw_guess(struct live_pen *p) {
   const live *l = p->l;
   int x = p->r.x + LIVE_PEN_LABEL, room = live_pen_room(p, x);
   int w = room > GUESS_COLS ? GUESS_COLS : room;
+  if (!l->guessing) {
+    canvas_fit(p->cv, x, p->y, room, ROLE_DIM, 0, live_pen_word(p, "live.predict_first"));
+    return;
+  }
   if (w > 0)
-    field_draw(&l->guess, p->cv, x, p->y, w, l->guessing);
+    field_draw(&l->guess, p->cv, x, p->y, w, true);
   x += w + 1;
   if (l->experiment->unit && l->experiment->unit[0])
     x += canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_TEXT, 0, l->experiment->unit) + 2;
-  canvas_fit(p->cv, x, p->y, live_pen_room(p, x), l->guessing ? ROLE_NOW : ROLE_DIM, 0,
-             live_pen_word(p, l->guessing ? "live.no_idea_key" : "live.predict_first"));
+  canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_NOW, 0,
+             live_pen_word(p, "live.no_idea_key"));
 }
 
 static void draw_prediction(struct live_pen *p) {

@@ -226,54 +226,76 @@ static void draw_rate(struct live_pen *p, const struct live_run *run) {
   p->y++;
 }
 
-/* A bar, "14.8 %" and of what: `of`, or the shorter text where that leaves the bar no room. */
-static void draw_share(struct live_pen *p, double share, const char *of, const char *shorter,
-                       const struct live_pen_ask *ask) {
-  int bar = p->r.w > 2 * BAR_MOST ? BAR_MOST : p->r.w / 2;
-  int least = bar < BAR_LEAST ? bar : BAR_LEAST;
-  if (utf8_width(of) + SHARE_COLS + 1 + least > p->r.w)
-    of = shorter;
-  int rest = p->r.w - SHARE_COLS - 1 - utf8_width(of);
-  if (rest < bar)
-    bar = rest < least ? least : rest;
-  plot_bar(p->cv, p->r.x, p->y, bar, share, ROLE_ACC);
-  int x = p->r.x + bar + 1;
-  x += live_pen_figure(p, x, ROLE_NUMBER, 100 * share, "%", ask) + 1;
-  live_pen_line(p, x, ROLE_DIM, of);
+/* A line of a bar, "14.8 %" and of what. */
+struct share {
+  double share;
+  char of[160], filled[128], source[192];
+  const char *formula;
+};
+
+/* Whether a text leaves a bar its least room. */
+static bool beside_bar(const struct live_pen *p, const char *of) {
+  return utf8_width(of) + SHARE_COLS + 1 + BAR_LEAST <= p->r.w;
 }
 
-static void draw_reference(struct live_pen *p, const struct result *r) {
-  char of[160], shorter[160], filled[128];
+/* Of the reference: its version is shortened to its number, then left out. */
+static void share_of_reference(const struct live_pen *p, const struct result *r, struct share *s) {
+  const char *version = r->reference.version, *word = live_pen_word(p, "live.of");
   char *ours = units_format(r->gflops * 1e9, "FLOP/s", 4);
   char *theirs = units_format(r->reference.gflops * 1e9, "FLOP/s", 4);
-  int number = (int)strcspn(r->reference.version, " ,(");
-  snprintf(of, sizeof of, "%s %s %s", live_pen_word(p, "live.of"), r->reference.name,
-           r->reference.version);
-  snprintf(shorter, sizeof shorter, "%s %s %.*s", live_pen_word(p, "live.of"), r->reference.name,
-           number, r->reference.version);
-  if (utf8_width(shorter) + SHARE_COLS + 1 + BAR_LEAST > p->r.w)
-    snprintf(shorter, sizeof shorter, "%s %s", live_pen_word(p, "live.of"), r->reference.name);
-  snprintf(filled, sizeof filled, "%s / %s", ours, theirs);
-  char source[160];
-  snprintf(source, sizeof source, "%s %s, %s", r->reference.name, r->reference.version,
+  int most[] = {(int)strlen(version), (int)strcspn(version, " ,("), 0};
+  for (int i = 0; i < 3; i++) {
+    snprintf(s->of, sizeof s->of, "%s %s%s%.*s", word, r->reference.name, most[i] ? " " : "",
+             most[i], version);
+    if (beside_bar(p, s->of))
+      break;
+  }
+  s->share = r->reference.ratio;
+  s->formula = "ours / reference";
+  snprintf(s->filled, sizeof s->filled, "%s / %s", ours, theirs);
+  snprintf(s->source, sizeof s->source, "%s %s, %s", r->reference.name, version,
            live_pen_word(p, "live.paired"));
-  draw_share(p, r->reference.ratio, of, shorter,
-             &(struct live_pen_ask){of, "ours / reference", filled, source});
   free(ours);
   free(theirs);
 }
 
-static void draw_roof(struct live_pen *p, const struct result *r) {
-  char of[96], filled[96], source[128];
+static void share_of_roof(const struct live_pen *p, const struct result *r, struct share *s) {
   char *roof = units_format(r->roof.value, r->roof.unit, 3);
   char *ours = units_format((under_dram(r) ? r->gbs : r->gflops) * 1e9, r->roof.unit, 4);
-  snprintf(of, sizeof of, "%s %s", live_pen_word(p, "live.of_roof"), roof);
-  snprintf(filled, sizeof filled, "%s / %s", ours, roof);
-  snprintf(source, sizeof source, "%s: %s", r->roof.name, live_pen_word(p, "live.roof_source"));
-  draw_share(p, r->roof.share, of, live_pen_word(p, "live.of_roof"),
-             &(struct live_pen_ask){of, "measured / roof", filled, source});
+  snprintf(s->of, sizeof s->of, "%s %s", live_pen_word(p, "live.of_roof"), roof);
+  if (!beside_bar(p, s->of))
+    snprintf(s->of, sizeof s->of, "%s", live_pen_word(p, "live.of_roof"));
+  s->share = r->roof.share;
+  s->formula = "measured / roof";
+  snprintf(s->filled, sizeof s->filled, "%s / %s", ours, roof);
+  snprintf(s->source, sizeof s->source, "%s: %s", r->roof.name,
+           live_pen_word(p, "live.roof_source"));
   free(roof);
   free(ours);
+}
+
+/* One bar is as long as the other, so that they can be compared. */
+static void draw_shares(struct live_pen *p, const struct result *r) {
+  struct share share[2];
+  int n = 0, bar = p->r.w > 2 * BAR_MOST ? BAR_MOST : p->r.w / 2;
+  if (r->reference.name[0] && !isnan(r->reference.ratio))
+    share_of_reference(p, r, &share[n++]);
+  if (r->roof.name[0] && !isnan(r->roof.share))
+    share_of_roof(p, r, &share[n++]);
+  for (int i = 0; i < n; i++) {
+    int rest = p->r.w - SHARE_COLS - 1 - utf8_width(share[i].of);
+    bar = rest < bar ? rest : bar;
+  }
+  if (bar < BAR_LEAST)
+    bar = p->r.w / 2 < BAR_LEAST ? p->r.w / 2 : BAR_LEAST;
+  for (int i = 0; i < n && live_pen_left(p) > 0; i++) {
+    const struct share *s = &share[i];
+    plot_bar(p->cv, p->r.x, p->y, bar, s->share, ROLE_ACC);
+    int x = p->r.x + bar + 1;
+    x += live_pen_figure(p, x, ROLE_NUMBER, 100 * s->share, "%",
+                         &(struct live_pen_ask){s->of, s->formula, s->filled, s->source});
+    live_pen_line(p, x + 1, ROLE_DIM, s->of);
+  }
 }
 
 /* Where the figures come from: all of it where there is room, else on one line with the device
@@ -311,10 +333,7 @@ void live_result_details(struct live_pen *p, const struct live_run *run) {
   p->y += live_pen_left(p) > 8;
   if (live_pen_left(p) > 0)
     draw_rate(p, run);
-  if (r->reference.name[0] && !isnan(r->reference.ratio) && live_pen_left(p) > 0)
-    draw_reference(p, r);
-  if (r->roof.name[0] && live_pen_left(p) > 0)
-    draw_roof(p, r);
+  draw_shares(p, r);
   for (int i = 0; i < r->nwarnings && live_pen_left(p) > 0; i++)
     live_pen_wrap(p, ROLE_DIM, r->warnings[i]);
   if (live_pen_left(p) > 0)

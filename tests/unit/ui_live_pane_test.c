@@ -108,12 +108,13 @@ static void test_figures_can_be_asked(void **state) {
   struct result r = made(&b, 0.5);
   snprintf(r.reference.name, sizeof r.reference.name, "OpenBLAS");
   r.reference.ratio = 0.25, r.reference.gflops = 4;
+  snprintf(r.reference.version, sizeof r.reference.version, "0.3.21");
   snprintf(r.roof.name, sizeof r.roof.name, "FP32 FMA");
   snprintf(r.roof.unit, sizeof r.roof.unit, "FLOP/s");
   r.roof.value = 1e11, r.roof.share = 0.0105;
   give(&b, &r);
   canvas *cv = canvas_new(90, 40);
-  live_draw(b.l, cv, (struct rect){3, 2, 80, 36}, LANG_EN);
+  live_draw(b.l, cv, (struct rect){3, 2, 50, 36}, LANG_EN);
   static const char *const want[] = {"524 MFLOP/s", "1.05 GFLOP/s", "2",      "0.5 ms",
                                      "25 %",        "1.05 %",       "max err"};
   for (size_t w = 0; w < sizeof want / sizeof *want; w++) {
@@ -123,9 +124,19 @@ static void test_figures_can_be_asked(void **state) {
     if (!found)
       fail_msg("%s cannot be asked about", want[w]);
   }
+  int after_bar = -1; /* bars of one result are of one length */
+  for (int i = 0; i < canvas_asks(cv); i++) {
+    const struct ask *a = canvas_ask_at(cv, i);
+    size_t n = strlen(a->value);
+    if (n < 2 || strcmp(a->value + n - 2, " %") != 0)
+      continue;
+    assert_true(after_bar < 0 || after_bar == a->at.x);
+    after_bar = a->at.x;
+  }
+  assert_true(after_bar > 3);
   for (int i = 0; i < canvas_asks(cv); i++) {
     struct rect at = canvas_ask_at(cv, i)->at;
-    assert_true(at.x >= 3 && at.x + at.w <= 83 && at.y >= 2 && at.y < 38);
+    assert_true(at.x >= 3 && at.x + at.w <= 53 && at.y >= 2 && at.y < 38);
     assert_true(canvas_ask_at(cv, i)->label[0] != '\0');
   }
   canvas_free(cv);
