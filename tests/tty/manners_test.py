@@ -432,7 +432,9 @@ def stuck_roofs():
     the next run works."""
     flag = os.path.join(tempfile.mkdtemp(dir=SCRATCH.name), "second")
     hello = '{"id":1,"ev":"hello","v":1,"devices":[{"id":"cpu","name":"Stuck"}]}'
-    worker = f"[ -e {flag} ] && exec {PROGRAM} worker; : > {flag}; read a; echo '{hello}'; exec sleep 600"
+    gone = '{"id":3,"ev":"cancelled"}'  # the run had not begun, so the worker can let it go
+    worker = (f"[ -e {flag} ] && exec {PROGRAM} worker; : > {flag}; read a; echo '{hello}'; "
+              f"read roofs; read run; read cancel; echo '{gone}'; exec sleep 600")
     with Terminal("--worker", worker, "lesson", "tiling", mute=False, cols=160, rows=45) as t:
         t.until(lambda: "Stuck" in t.text(), "the device")
         t.send(b"\x1bOS")
