@@ -143,46 +143,57 @@ static void draw_results(struct live_pen *p) {
 
 /* ---- what is not this machine's */
 
-static void draw_recorded_line(struct live_pen *p, const struct result *r) {
+static void draw_recorded_line(struct live_pen *p, const struct result *r, double sweep) {
   const live *l = p->l;
   const struct kernel *k = catalog_find(l->w.catalog, r->kernel);
   const char *unit;
-  if (!k)
-    return;
+  char text[128], source[160];
   double rate = live_result_rate(k, r, &unit);
-  char *value = units_format(rate, unit, 3), source[160];
+  char *value = units_format(rate, unit, 3);
   int right = p->r.x + (p->r.w > LINE_COLS ? LINE_COLS : p->r.w), at = right - utf8_width(value);
+  snprintf(text, sizeof text, "%s", k->id);
+  if (!isnan(sweep))
+    snprintf(text, sizeof text, "%s  %s %g", k->id, l->experiment->sweep_var, sweep);
   snprintf(source, sizeof source, "%s %s, %.10s", live_pen_word(p, "live.recorded"),
            recorded_card(l->w.recorded), recorded_date(l->w.recorded));
-  canvas_fit(p->cv, p->r.x + 2, p->y, right - LINE_VALUE - p->r.x - 2, ROLE_RECORDED, 0, k->id);
+  canvas_fit(p->cv, p->r.x + 2, p->y, right - LINE_VALUE - p->r.x - 2, ROLE_RECORDED, 0, text);
   if (at >= p->r.x)
     live_pen_text(p, at, ROLE_RECORDED, value,
-                  &(struct live_pen_ask){k->id, "work / median", "", source});
+                  &(struct live_pen_ask){text, "work / median", "", source});
   free(value);
   p->y++;
 }
 
-/* Without a GPU: what the experiment's kernels reached on the recorded card. */
+static void draw_recorded_head(struct live_pen *p) {
+  const recorded *rec = p->l->w.recorded;
+  char text[160];
+  snprintf(text, sizeof text, "%s %s, %.10s", live_pen_word(p, "live.recorded"), recorded_card(rec),
+           recorded_date(rec));
+  p->y++;
+  live_pen_line(p, p->r.x, ROLE_RECORDED, text);
+}
+
+/* Without a GPU: what the experiment's kernels reached on the recorded card. Not before the
+ * prediction, which it would answer. */
 static void draw_recorded(struct live_pen *p) {
   const live *l = p->l;
   const struct experiment *e = l->experiment;
-  if (!e || !l->w.recorded || l->custom || live_plan_place(l) == EXP_CUDA || e->sweep_var)
+  if (!e || !l->w.recorded || l->custom || live_plan_place(l) == EXP_CUDA ||
+      (l->locked && !l->predicted))
     return;
+  const struct exp_side *side = &e->side[EXP_CUDA];
+  int points = e->nsweep ? e->nsweep : 1;
   bool head = false;
-  for (int i = 0; i < e->side[EXP_CUDA].nruns && live_pen_left(p) > 1; i++) {
-    const struct result *r = live_values_recorded_run(l, e->id, e->side[EXP_CUDA].runs[i].as);
+  for (int i = 0; i < points * side->nruns && live_pen_left(p) > (head ? 0 : 2); i++) {
+    double sweep = e->nsweep ? e->sweep[i / side->nruns] : NAN;
+    const char *as = side->runs[i % side->nruns].as;
+    const struct result *r = live_values_recorded_run(l, e, as, sweep);
     if (!r || !r->verify.ok || (isnan(r->gflops) && isnan(r->gbs)))
       continue;
-    if (!head) {
-      char text[160];
-      snprintf(text, sizeof text, "%s %s, %.10s", live_pen_word(p, "live.recorded"),
-               recorded_card(l->w.recorded), recorded_date(l->w.recorded));
-      p->y++;
-      live_pen_line(p, p->r.x, ROLE_RECORDED, text);
-      head = true;
-    }
-    if (live_pen_left(p) > 0)
-      draw_recorded_line(p, r);
+    if (!head)
+      draw_recorded_head(p);
+    head = true;
+    draw_recorded_line(p, r, sweep);
   }
 }
 

@@ -32,14 +32,12 @@ static bool size_of(const char *text, struct expr_vars *vars, int64_t *out, stru
   return true;
 }
 
-static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *err) {
-  const char *var = l->experiment->sweep_var;
-  struct live_run *r = &l->run[l->nruns];
+bool live_plan_run(const live *l, const struct experiment *e, const struct exp_run *x, double sweep,
+                   struct live_run *out, struct err *err) {
+  const char *var = e->sweep_var;
   struct expr_vars vars = {0};
   const struct kernel *k = catalog_find(l->w.catalog, x->kernel);
   int64_t s[3] = {0};
-  if (l->nruns == LIVE_RUNS)
-    return err_set(err, "The experiment has more than %d runs.", LIVE_RUNS);
   if (!k) {
     catalog_unknown(l->w.catalog, x->kernel, err);
     return false;
@@ -53,16 +51,21 @@ static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *
   expr_vars_free(&vars);
   if (!ok)
     return false;
-  memset(r, 0, sizeof *r);
-  snprintf(r->as, sizeof r->as, "%s", x->as);
-  r->kernel = k;
-  r->sweep = var ? sweep : NAN;
-  r->size = kernel_size_default(k, s[0], s[1], s[2]);
+  *out = (struct live_run){.kernel = k, .sweep = var ? sweep : NAN};
+  snprintf(out->as, sizeof out->as, "%s", x->as);
+  out->size = kernel_size_default(k, s[0], s[1], s[2]);
   for (int i = 0; i < x->params.n && ok; i++)
-    ok = kernel_set_param(k, &r->size, x->params.v[i].name, x->params.v[i].value, err);
+    ok = kernel_set_param(k, &out->size, x->params.v[i].name, x->params.v[i].value, err);
   for (int i = 0; i < k->nparams && ok && var; i++)
     if (strcmp(k->params[i].name, var) == 0)
-      ok = kernel_set_param(k, &r->size, var, sweep, err);
+      ok = kernel_set_param(k, &out->size, var, sweep, err);
+  return ok;
+}
+
+static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *err) {
+  if (l->nruns == LIVE_RUNS)
+    return err_set(err, "The experiment has more than %d runs.", LIVE_RUNS);
+  bool ok = live_plan_run(l, l->experiment, x, sweep, &l->run[l->nruns], err);
   l->nruns += ok;
   return ok;
 }

@@ -8,6 +8,11 @@
  * with a sentence; run[] then holds what came before the fault. */
 bool live_plan_make(live *l, struct err *err);
 
+/* One run of an experiment as it is done here, at a value of the sweep variable (NAN where there is
+ * none). False with a sentence: a kernel, size or parameter that cannot be. */
+bool live_plan_run(const live *l, const struct experiment *e, const struct exp_run *x, double sweep,
+                   struct live_run *out, struct err *err);
+
 /* Makes run[] one run of the learner's own. */
 void live_plan_custom(live *l, const struct kernel *k, const struct kernel_size *size);
 

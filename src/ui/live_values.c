@@ -76,24 +76,14 @@ bool live_values_here(const live *l, const char *name, double *value) {
   return strncmp(name, "run.", 4) == 0 && kept_value(l, name + 4, value);
 }
 
-const struct result *live_values_recorded_run(const live *l, const char *experiment,
-                                              const char *as) {
-  const struct experiment *e = l->lesson ? lesson_experiment(l->lesson, experiment) : NULL;
-  for (int i = 0; e && i < e->side[EXP_CUDA].nruns; i++) {
+const struct result *live_values_recorded_run(const live *l, const struct experiment *e,
+                                              const char *as, double sweep) {
+  struct live_run run;
+  for (int i = 0; l->w.recorded && i < e->side[EXP_CUDA].nruns; i++) {
     const struct exp_run *x = &e->side[EXP_CUDA].runs[i];
-    const struct kernel *k = catalog_find(l->w.catalog, x->kernel);
-    double s[3];
-    const char *text[3] = {x->M, x->N, x->K};
-    bool ok = k && strcmp(x->as, as) == 0;
-    for (int j = 0; j < 3 && ok; j++)
-      ok = text[j] && expr_eval(text[j], NULL, NULL, &s[j], NULL);
-    if (!ok)
+    if (strcmp(x->as, as) != 0 || !live_plan_run(l, e, x, sweep, &run, NULL))
       continue;
-    struct kernel_size size = kernel_size_default(k, (int64_t)s[0], (int64_t)s[1], (int64_t)s[2]);
-    for (int j = 0; j < x->params.n; j++)
-      kernel_set_param(k, &size, x->params.v[j].name, x->params.v[j].value, NULL);
-    return !l->w.recorded ? NULL
-                          : recorded_find(l->w.recorded, x->kernel, size.M, size.N, size.K, &size);
+    return recorded_find(l->w.recorded, x->kernel, run.size.M, run.size.N, run.size.K, &run.size);
   }
   return NULL;
 }
@@ -109,6 +99,11 @@ bool live_values_recorded(const live *l, const char *name, double *value) {
     return roof_value(recorded_roofs(l->w.recorded), name + 5, value);
   if (strncmp(name, "run.", 4) != 0 || !run_name(name + 4, experiment, as, &field))
     return false;
-  const struct result *r = live_values_recorded_run(l, experiment, as);
+  const struct experiment *e = l->lesson ? lesson_experiment(l->lesson, experiment) : NULL;
+  if (!e)
+    return false;
+  /* As here, the last run of a sweep stands for it. */
+  double sweep = e->nsweep ? e->sweep[e->nsweep - 1] : NAN;
+  const struct result *r = live_values_recorded_run(l, e, as, sweep);
   return r && live_plan_field(r, field, value);
 }

@@ -429,7 +429,13 @@ static void test_without_a_gpu(void **state) {
   assert_true(live_lookup_recorded(b.l, "device.sms", &v) && v > 131);
   assert_false(live_lookup_recorded(b.l, "run.e1.z.gflops", &v));
   assert_false(live_lookup_recorded(b.l, "device.nothing", &v));
-  live_set_experiment(b.l, b.lesson, lesson_experiment(b.lesson, "e1"), "e1", false);
+  enter(&b, "e1", true); /* it would answer the prediction */
+  assert_hides(&b, "TFLOP/s");
+  enter(&b, "e5", false); /* a sweep: the value that was recorded, and no other */
+  assert_shows(&b, "cuda/tiled  T 32");
+  assert_shows(&b, "5.37 TFLOP/s");
+  assert_hides(&b, "cuda/tiled  T 8");
+  assert_true(live_lookup_recorded(b.l, "run.e5.a.gflops", &v) && v == 5369);
   live_command(b.l, CMD_RUN);
   assert_true(live_running(b.l));
   end(&b);
