@@ -81,8 +81,9 @@ static int print_version(void) {
 }
 
 static int usage(const char *what, const char *word) {
-  fprintf(stderr, "mmtutor: %s '%s'.\n  `mmtutor --help` lists commands and options.\n", what,
-          word);
+  struct err err;
+  err_set(&err, "%s '%.80s'.", what, word);
+  fprintf(stderr, "mmtutor: %s\n  `mmtutor --help` lists commands and options.\n", err.text);
   return 2;
 }
 

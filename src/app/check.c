@@ -1,5 +1,6 @@
 #include "app/check.h"
 
+#include "app/options.h"
 #include "lesson/lesson.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,9 @@ int check_main(int argc, char **argv) {
     argv++;
     argc--;
   } else if (argc == 2 && argv[1][0] == '-') {
-    fprintf(stderr, "mmtutor check: unknown option '%s'. Try `mmtutor check --help`.\n", argv[1]);
-    return 2;
+    struct err err;
+    err_set(&err, "unknown option '%.80s'. Try `mmtutor check --help`.", argv[1]);
+    return options_fail("check", 2, err.text);
   }
   if (argc != 2) {
     fprintf(stderr, "mmtutor check: give one path, like `mmtutor check lessons/`.\n");

@@ -28,10 +28,12 @@ bool options_number(const char *name, const char *text, double min, double max, 
 int options_wrong(const char *command, char **argv, int c) {
   const char *word = argv[optind > 0 ? optind - 1 : 0];
   const char *what = c == ':' ? "needs a value" : "is not known or not used rightly";
+  struct err err;
   if (optopt > 0 && optopt < 128 && strncmp(word, "--", 2) != 0)
-    fprintf(stderr, "mmtutor %s: the option '-%c' %s.\n", command, optopt, what);
+    err_set(&err, "the option '-%c' %s.", optopt, what);
   else
-    fprintf(stderr, "mmtutor %s: the option '%s' %s.\n", command, word, what);
+    err_set(&err, "the option '%.80s' %s.", word, what);
+  options_fail(command, 2, err.text);
   fprintf(stderr, "  `mmtutor %s --help` lists the options.\n", command);
   return 2;
 }

@@ -527,7 +527,9 @@ static void check_all(struct check *c, const char *path) {
   if (n >= 0)
     free(names);
   if (n <= 0) {
-    str_addf(c->out, "%s:1: no lesson here; a lesson's directory is named like 06-tiling\n", path);
+    struct err err;
+    err_set(&err, "%s:1: no lesson here; a lesson's directory is named like 06-tiling", path);
+    str_addf(c->out, "%s\n", err.text);
     c->faults++;
   }
 }

@@ -40,7 +40,9 @@ struct options {
 };
 
 static int bad(const char *what, const char *value) {
-  fprintf(stderr, "mmtutor frame: %s '%s'. See mmtutor frame --help.\n", what, value);
+  struct err err;
+  err_set(&err, "%s '%.80s'. See mmtutor frame --help.", what, value);
+  fprintf(stderr, "mmtutor frame: %s\n", err.text);
   return 2;
 }
 

@@ -321,6 +321,16 @@ def unknown_commands_and_options_are_usage():
 
 
 @test
+def typed_escapes_do_not_come_back():
+    for word in ("\x1b[31mx\x07", "--\x1b[31mx", "-\x1b"):
+        for command in ([], ["check"], ["run"], ["frame"], ["read"], ["roofline"], ["doctor"], ["lesson"],
+                        ["worker"], ["run", "cpu/ikj", "-M"], ["run", "cpu/ikj", "--param"], ["--lang"]):
+            p = mm(*command, word)
+            assert p.returncode in (1, 2), (command, word, p)
+            assert "\x1b" not in p.stdout + p.stderr and "\x07" not in p.stderr, (command, word, p)
+
+
+@test
 def doctor_names_what_is_here():
     p = mm("doctor")
     assert p.returncode == 0 and "\x1b" not in p.stdout, p

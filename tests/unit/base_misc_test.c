@@ -95,6 +95,16 @@ static void test_err(void **state) {
 }
 
 /* Cut at the buffer's end, but never inside a character. */
+/* What was typed or read from a file cannot steer the terminal through a sentence. */
+static void test_err_is_clean(void **state) {
+  (void)state;
+  struct err err;
+  err_set(&err, "no '%s'", "a\x1b[31mb\x07\xff\xc2\x9b");
+  assert_string_equal(err.text, "no 'a\xef\xbf\xbd[31mb\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd'");
+  err_prefix(&err, "%s", "\x1b");
+  assert_null(strchr(err.text, 0x1b));
+}
+
 static void test_err_clip(void **state) {
   (void)state;
   char text[3000];
@@ -270,6 +280,7 @@ static void test_embed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alloc),      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_err_is_clean),
       cmocka_unit_test(test_err),        cmocka_unit_test(test_err_clip),
       cmocka_unit_test(test_str),        cmocka_unit_test(test_str_num),
       cmocka_unit_test(test_clock),      cmocka_unit_test(test_rand),
