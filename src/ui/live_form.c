@@ -61,10 +61,7 @@ void live_form_open(live *l) {
 static bool read_size(live *l, int i, int64_t *out) {
   double v;
   const char *text = l->form.size[i].text;
-  struct err why;
-  if (!expr_eval(text, NULL, NULL, &v, &why))
-    return err_set(&l->form.error, "%c: %s", "MNK"[i], why.text);
-  if (v != floor(v) || v < 1 || v > 2147483647.0)
+  if (!expr_eval(text, NULL, NULL, &v, NULL) || v != floor(v) || v < 1 || v > 2147483647.0)
     return err_set(&l->form.error, "%c must be a whole number from 1 to 2147483647; %s is not.",
                    "MNK"[i], text);
   *out = (int64_t)v;

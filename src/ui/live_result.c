@@ -262,9 +262,8 @@ static void share_of_reference(const struct live_pen *p, const struct result *r,
 static void share_of_roof(const struct live_pen *p, const struct result *r, struct share *s) {
   char *roof = units_format(r->roof.value, r->roof.unit, 3);
   char *ours = units_format((under_dram(r) ? r->gbs : r->gflops) * 1e9, r->roof.unit, 4);
-  snprintf(s->of, sizeof s->of, "%s %s", live_pen_word(p, "live.of_roof"), roof);
-  if (!beside_bar(p, s->of))
-    snprintf(s->of, sizeof s->of, "%s", live_pen_word(p, "live.of_roof"));
+  snprintf(s->of, sizeof s->of, "%s",
+           live_pen_word(p, under_dram(r) ? "live.of_dram" : "live.of_fma"));
   s->share = r->roof.share;
   s->formula = "measured / roof";
   snprintf(s->filled, sizeof s->filled, "%s / %s", ours, roof);
@@ -295,6 +294,7 @@ static void draw_shares(struct live_pen *p, const struct result *r) {
     x += live_pen_figure(p, x, ROLE_NUMBER, 100 * s->share, "%",
                          &(struct live_pen_ask){s->of, s->formula, s->filled, s->source});
     live_pen_line(p, x + 1, ROLE_DIM, s->of);
+    p->y += i + 1 < n && live_pen_left(p) > 8; /* two bars side by side would run together */
   }
 }
 
