@@ -362,8 +362,8 @@ static void test_too_long_request(void **state) {
  * stands in the way of the next request or of a cancel. */
 static void test_babble_is_ended(void **state) {
   (void)state;
-  static const char *const commands[] = {"yes", "cat /dev/zero", "cat /dev/urandom",
-                                         "yes '{}'", "yes \"$(head -c 100000 /dev/zero | tr '\\0' x)\""};
+  static const char *const commands[] = {"yes", "cat /dev/zero", "cat /dev/urandom", "yes '{}'",
+                                         "yes \"$(head -c 100000 /dev/zero | tr '\\0' x)\""};
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
     client *c = client_new(commands[i]);
     struct client_event ev;
@@ -403,8 +403,8 @@ static client *leaver(const char *answer, char **flag) {
   return c;
 }
 
-/* The last event of a request crosses the cancel, and the worker is on its way out: the next request
- * must not go to it. Cancelled in time, ended with an error, or with an answer. */
+/* The last event of a request crosses the cancel, and the worker is on its way out: the next
+ * request must not go to it. Cancelled in time, ended with an error, or with an answer. */
 static void test_last_event_crosses_a_cancel(void **state) {
   (void)state;
   static const struct {
