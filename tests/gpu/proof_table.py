@@ -10,7 +10,7 @@ WORDS = "{kernel:18} {params:6} {M:7} {N:6} {K:6} {ok} err {err:.1e} <= {bound:.
 
 
 def small(r):
-    return r["M"] < 512 or r["N"] < 512 or (r["K"] < 512 and r["kernel"] != "cuda/fma")
+    return r["M"] * r["N"] * r["K"] < 512 ** 2
 
 
 def line(r):
