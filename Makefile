@@ -11,8 +11,10 @@ VERSION := 0.1.0
 PREFIX  ?= /usr/local
 CFG     ?= release
 B       := build/$(CFG)
-CC      ?= gcc
 PKGS    := ncursesw libcjson md4c libutf8proc libmd
+
+# Who gives -j decides; else all cores build.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
 
 # The packages are looked up only by targets that build, so that `make deps` works without pkg-config.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
@@ -48,7 +50,7 @@ EMBED_FILES = $(wildcard src/kernels/mm_args.h src/kernels/cuda/*.cu src/kernels
 all: mmtutor
 
 run: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	./mmtutor
 
 deps:
@@ -73,8 +75,14 @@ $(call lib,$(1)): $(call obj,$(src_$(1))) $(extra_$(1))
 	ar rcs $$@ $$^
 endef
 
+# A build without `make deps` says once what to do, in words.
+$(B)/tools/found:
+	@command -v $(firstword $(CC)) >/dev/null && pkg-config --exists $(PKGS) 2>/dev/null || \
+	  { echo "The build needs packages that are not here. make deps installs them." >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
 # ---- generated sources
-$(B)/tools/embed: scripts/embed.c
+$(B)/tools/embed: scripts/embed.c | $(B)/tools/found
 	@mkdir -p $(@D)
 	$(CC) -O1 -o $@ $<
 # One shell word list decides whether the table is stale when a file goes away.
@@ -98,7 +106,7 @@ march_plain  :=
 march_avx2   := -march=x86-64-v3
 march_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 define cpu_level_rule
-$(B)/cpu/%.$(1).o: src/kernels/cpu/%.c src/kernels/mm_args.h
+$(B)/cpu/%.$(1).o: src/kernels/cpu/%.c src/kernels/mm_args.h | $(B)/tools/found
 	@mkdir -p $$(@D)
 	$$(CC) -Isrc/kernels -std=gnu11 $$(filter-out -Wmissing-prototypes,$$(WARN)) $$(WERROR) -O3 -g $$(SAN_$$(CFG)) $$(march_$(1)) -Dcpu_$$*=cpu_$$*__$(1) \
 	  -c -o $$@ $$<
@@ -108,7 +116,7 @@ CPU_OBJS := $(foreach r,$(CPU_RUNGS),$(foreach l,$(CPU_LEVELS),$(B)/cpu/$(r).$(l
 $(B)/gen/cpu_table.c: scripts/cpu_table.sh $(wildcard src/kernels/cpu/*.c)
 	@mkdir -p $(@D)
 	sh scripts/cpu_table.sh "$(CPU_LEVELS)" $(CPU_RUNGS) > $@
-$(B)/gen/cpu_table.o: $(B)/gen/cpu_table.c
+$(B)/gen/cpu_table.o: $(B)/gen/cpu_table.c | $(B)/tools/found
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 extra_kernels := $(CPU_OBJS) $(B)/gen/cpu_table.o
 
@@ -120,7 +128,7 @@ $(B)/src/base/paths.o: $(B)/gen/prefix
 
 $(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
 
-$(B)/src/%.o: src/%.c
+$(B)/src/%.o: src/%.c | $(B)/tools/found
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -148,7 +156,7 @@ $(foreach t,$(TEST_BINS),$(eval $(call test_rule,$(t))))
 check-build: $(TEST_BINS)
 
 check: test-deps
-	@$(MAKE) --no-print-directory all check-build
+	@$(MAKE) --no-print-directory $(JOBS) all check-build
 	@CFG=$(CFG) sh tests/run.sh
 check-asan:
 	@$(MAKE) --no-print-directory CFG=asan check

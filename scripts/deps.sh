@@ -73,13 +73,26 @@ name() { # the packages that bring $1 under this manager
 list=
 for m in $missing; do list="$list $(name "$m")"; done
 
+as_root() { # why this script cannot do it
+  case $manager in
+    apt) command="apt-get install" ;;
+    dnf) command="dnf install" ;;
+    *) command="pacman -S" ;;
+  esac
+  echo "mmtutor needs packages that are not here, and $1. As root:" >&2
+  echo "  $command$list" >&2
+  echo "Then run make again." >&2
+  exit 1
+}
+
 sudo=
 if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-  have sudo || { echo "mmtutor needs these packages; install them as root:$list" >&2; exit 1; }
+  have sudo || as_root "there is no sudo"
   sudo=sudo
 fi
 echo "Installing with $manager${sudo:+ (by sudo)}:$list"
 echo "(make DEPS=no installs nothing.)"
+[ -z "$sudo" ] || sudo true || as_root "sudo refused"
 # $list is words; env, because sudo drops the variable.
 # shellcheck disable=SC2086
 case $manager in
@@ -88,7 +101,11 @@ case $manager in
     # Without its lists (a fresh container) apt-get knows no package; they are fetched then.
     $apt install -y -qq --no-install-recommends $list >/dev/null 2>&1 || {
       $apt update -qq
-      $apt install -y -qq --no-install-recommends $list >/dev/null
+      said=$($apt install -y -qq --no-install-recommends $list 2>&1) || {
+        rc=$?
+        echo "$said" >&2
+        exit $rc
+      }
     }
     ;;
   dnf) $sudo dnf install -y -q $list ;;

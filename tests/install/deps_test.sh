@@ -64,14 +64,15 @@ deps
 check 'apt without lists: install, update, install' order "apt-get install -y -qq --no-install-recommends $build_apt
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends $build_apt"
-stub apt-get 'exit 100'
+stub apt-get 'case $1 in install) echo "dpkg is locked" >&2; exit 100 ;; esac'
 deps
 check 'apt that fails: so does deps' code 100
+check 'and what apt said is shown' said 'dpkg is locked'
 
 machine 1000 apt-get
 deps
 check 'not root and no sudo: nothing is run' nothing_asked
-check 'and it says what root should install' said "as root: $build_apt"
+check 'and it says what root should do' said "  apt-get install $build_apt"
 check 'and exit code 1' code 1
 
 stub sudo "echo \"sudo \$*\" >>'$work/asked'"
@@ -79,6 +80,11 @@ deps
 check 'not root: by sudo, with apt quiet' \
   asked "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $build_apt"
 check 'and it says so' said 'Installing with apt (by sudo):'
+stub sudo 'exit 1'
+deps
+check 'sudo refuses: apt is not tried' nothing_asked
+check 'and it says what root should do' said "  apt-get install $build_apt"
+check 'and exit code 1' code 1
 
 machine 0 dnf
 deps --tests
@@ -122,6 +128,12 @@ env -i PATH="$work/bin" make -s deps >"$work/out" 2>&1
 rc=$?
 check 'make deps works before pkg-config is there' code 0
 check 'and only deps.sh speaks' [ "$(grep -cv -e '^Installing' -e 'DEPS=no' "$work/out")" = 0 ]
+
+# And a build that was started without them says in one sentence what to do.
+for tool in cmp touch getconf; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
+env -i PATH="$work/bin" make -s B="$work/build" DEPS=no "$work/build/mmtutor" >"$work/out" 2>&1
+check 'a build without the packages names make deps' said 'make deps installs them'
+check 'and make adds one line' [ "$(grep -c . "$work/out")" = 2 ]
 
 # Every Python module of the tests is one of Python's own or one that deps.sh asks for.
 : >"$work/out"
