@@ -378,8 +378,9 @@ def wide_borders():
 
 
 def steps_equal_redraw(lang, cols, rows):
-    """After every key the screen is what a full redraw shows: nothing left over, nothing shifted."""
-    with Terminal("--lang", lang, "lesson", "tiling", env={"TERM": "tmux-256color"}, cols=cols,
+    """After every key the screen is what a full redraw shows: nothing left over, nothing shifted. The
+    worker stays silent, so that nothing changes between the two looks."""
+    with Terminal("--worker", "exec sleep 600", "--lang", lang, "lesson", "tiling", env={"TERM": "tmux-256color"}, cols=cols,
                   rows=rows) as t:
         t.running()
         for key in b"njjnjkn..,\tnjLnLn?jqnpntgG\tnnnnp":
