@@ -1,0 +1,119 @@
+/* The PTX machine: runs a real CUDA kernel, as PTX, without a GPU, and counts what the hardware
+ * would count (docs/counting.md). One warp instruction at a time, 32 lanes, with reconvergence at
+ * the immediate post-dominator; every access is checked. This is the face of it; the parts are the
+ * other files here. */
+#ifndef MM_SIM_XRAY_XRAY_H
+#define MM_SIM_XRAY_XRAY_H
+
+#include "base/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct xray_module xray_module;
+
+/* Reads PTX text of n bytes. An instruction that is not known stops only the kernel it is in, when
+ * that kernel is run. NULL with "PTX line N: what" in err. Free with xray_free. */
+xray_module *xray_load(const char *ptx, size_t n, struct err *err);
+void xray_free(xray_module *m);
+
+/* Names of the kernels (.entry), in the order of the text; NULL behind the last one. */
+const char *xray_entry(const xray_module *m, int i);
+
+/* Memory the kernel may touch: host arrays under a name. Addresses outside of all of them are
+ * problems, and the host is never touched. */
+struct xray_array {
+  const char *name; /* "A" */
+  void *data;       /* NULL: zero bytes */
+  size_t bytes;
+  bool written;     /* its bytes count as initialised before the launch */
+};
+
+/* One kernel parameter, in order: the bytes as the ABI has them, or the address of an array. */
+struct xray_arg {
+  int array;           /* index into the arrays, -1: a value */
+  unsigned char value[128];
+  int bytes; /* of value */
+};
+
+enum { XRAY_CHECK_RACES = 1, XRAY_CHECK_INIT = 2, XRAY_CHECK_ALL = 3 }; /* bounds always */
+
+struct xray_launch {
+  const char *entry; /* NULL: the only one */
+  int64_t grid[3], block[3];
+  int64_t shared_bytes; /* dynamic */
+  const struct xray_array *arrays;
+  int narrays;
+  const struct xray_arg *args;
+  int nargs;
+  int checks;         /* XRAY_CHECK_ bits */
+  int64_t budget;     /* warp instructions in all before an endless loop is called; 0: 2^33 */
+  const volatile bool *stop; /* set by another thread: the run ends soon; NULL if none */
+};
+
+/* What a warp memory instruction of each kind cost; sums over the launch. */
+struct xray_counts {
+  double gld_requests, gld_sectors, gld_wavefronts;
+  double gst_requests, gst_sectors, gst_wavefronts;
+  double lds_requests, lds_wavefronts, lds_conflicts;
+  double sts_requests, sts_wavefronts, sts_conflicts;
+  double ffma, fadd, fmul; /* threads' */
+  double warp_instructions, barriers, divergent_branches;
+};
+
+enum xray_kind {
+  XRAY_OOB_GLOBAL,
+  XRAY_OOB_SHARED,
+  XRAY_MISALIGNED,
+  XRAY_NULL,
+  XRAY_RACE_SHARED,
+  XRAY_RACE_WARP,
+  XRAY_RACE_GLOBAL,
+  XRAY_UNINIT_SHARED,
+  XRAY_UNINIT_GLOBAL,
+  XRAY_BARRIER_DIVERGENCE,
+  XRAY_DEADLOCK,
+  XRAY_BUDGET,
+  XRAY_TRAP,
+  XRAY_SHFL_MASK,
+  XRAY_CP_ASYNC_UNWAITED,
+  XRAY_UNSUPPORTED,
+  XRAY_KINDS
+};
+
+struct xray_problem {
+  enum xray_kind kind;
+  bool error;          /* else a warning */
+  char file[128];
+  int line;            /* of the source (.loc), 0 if the PTX has none */
+  int64_t block[3], thread[3];
+  char detail[400];    /* one sentence with array, offset, other side of a race ... */
+  int64_t times;       /* how often this one was met */
+};
+
+struct xray_line { /* counts of one source line */
+  char file[128];
+  int line;
+  struct xray_counts counts;
+};
+
+struct xray_report {
+  struct xray_counts counts;
+  struct xray_problem *problems; /* each kind and line once */
+  int nproblems;
+  struct xray_line *lines; /* sorted by file and line */
+  int nlines;
+  bool finished; /* every thread of every block ended by itself */
+};
+
+/* Runs the launch. false with a sentence only where nothing could be run (no such entry, wrong
+ * arguments, a launch out of CUDA's limits); problems of the kernel are in the report. Arrays hold what
+ * the kernel wrote. Free the report with xray_report_done. */
+bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xray_report *out,
+              struct err *err);
+void xray_report_done(struct xray_report *r);
+
+/* "oob_global" ... as the JSON has it. */
+const char *xray_kind_name(enum xray_kind k);
+
+#endif
