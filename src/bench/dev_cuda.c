@@ -99,7 +99,7 @@ static device *cuda_open(int index, struct device_fault *fault) {
   }
   if (!cu) {
     cuda_fault_set(fault, "no_device", "There is no CUDA device to run on.", err.text,
-                   "Use --device cpu, or see mmtutor doctor.");
+                   "Run a CPU kernel instead (cpu/ikj), or see mmtutor doctor.");
     return NULL;
   }
   device *d = alloc_zero(1, sizeof *d);
