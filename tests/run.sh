@@ -9,8 +9,8 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0} UBSAN_OPTIO
 unset LINES COLUMNS NO_COLOR MMTUTOR_DATA XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export HOME="$scratch/home"
-mkdir -p "$HOME"
+export HOME="$scratch/home" TMPDIR="$scratch/tmp" # what a killed worker leaves goes with it
+mkdir -p "$HOME" "$TMPDIR"
 case $CFG in
   asan) MMTUTOR=$PWD/$B/mmtutor ;;
   *) MMTUTOR=$PWD/mmtutor ;;
@@ -38,6 +38,7 @@ one() { # label command...
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   echo "$label: $p passed, $f failed, $s skipped ($(($(date +%s) - start)) s)"
+  [ "$s" = 0 ] || sed -n 's/^\(ok .*\)\{0,1\}# SKIP \(.*[ :].*\)/  skipped: \2/p' "$scratch/out" "$scratch/err" | sort -u
 }
 
 if [ -z "${TESTS:-}" ]; then

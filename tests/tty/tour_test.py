@@ -4,7 +4,7 @@ forth and back, a prediction, a live run with a measured throughput, home again,
 killed leaves no worker behind. Prints TAP.
 
 MMTUTOR names the program. TOUR_SHOTS (a directory) keeps what each screen showed."""
-import os, re, signal, subprocess, sys, tempfile, time
+import os, pathlib, re, signal, subprocess, sys, tempfile, time
 
 MM = os.environ.get('MMTUTOR', './mmtutor')
 SHOTS = os.environ.get('TOUR_SHOTS')
@@ -65,7 +65,10 @@ class Screen:
         return ok(t is not None, name, self.text() if t is None else '') and t
 
     def close(self):
+        socket = self.tmux('display-message', '-p', '#{socket_path}').strip()
         self.tmux('kill-server')
+        if os.path.basename(socket) == self.name:
+            pathlib.Path(socket).unlink(missing_ok=True)
 
 
 def choose(s, title):

@@ -32,7 +32,7 @@ static bool compile_everywhere(void *ctx, const struct ptx_file *f) {
 
 static void need_nvrtc(void) {
   if (!nvrtc_open(&nvrtc)) {
-    print_message("no NVRTC here\n");
+    print_message("# SKIP no NVRTC here\n");
     skip();
   }
 }
