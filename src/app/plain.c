@@ -226,7 +226,7 @@ static void predict(struct tutor *t, const char *line) {
   struct err err = {""};
   bool idea = strcmp(line, "?") != 0;
   if (idea && !units_parse(line, &v, &err)) {
-    paper_text(&t->paper, 0, "", err.text);
+    step_text_sentence(&t->text, err.text);
     return;
   }
   progress_predict(t->progress, t->text.lesson->id, s->id, in_unit(&v, e->unit));
@@ -383,7 +383,7 @@ static void start(struct tutor *t, const struct args *a) {
     language_pick(a->lang, &t->text.lang);
   free(kept);
   if (*notice.text)
-    paper_text(&t->paper, 0, "", notice.text);
+    step_text_sentence(&t->text, notice.text);
   session_signals();
 }
 

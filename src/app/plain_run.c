@@ -2,6 +2,8 @@
 
 #include "app/session.h"
 #include "base/alloc.h"
+#include "base/sentences.h"
+#include "base/str.h"
 #include "base/units.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 struct heard {
   bool cuda, has_result;
   struct result result;
-  char what[1400];
+  struct device_fault fault;
 };
 
 static void hear(void *ctx, const struct client_event *ev) {
@@ -24,8 +26,7 @@ static void hear(void *ctx, const struct client_event *ev) {
     result_copy(&h->result, ev->result);
     h->has_result = true;
   } else if (ev->kind == CLIENT_ERROR || ev->kind == CLIENT_GONE) {
-    snprintf(h->what, sizeof h->what, "%s%s%s%s%s", ev->fault.what, *ev->fault.why ? " " : "",
-             ev->fault.why, *ev->fault.next ? " " : "", ev->fault.next);
+    h->fault = ev->fault;
   }
 }
 
@@ -51,9 +52,25 @@ static void say_result(const struct plain_run *r, const char *name, const struct
     free(share);
   }
   for (int i = 0; i < res->nwarnings; i++)
-    paper_text(r->text->paper, 0, "", res->warnings[i]);
+    step_text_sentence(r->text, res->warnings[i]);
   free(speed);
   free(time);
+}
+
+/* What, why and next are translated one by one: not each ends as a sentence does. */
+static void say_fault(const struct plain_run *r, const struct device_fault *f) {
+  const char *part[3] = {f->what, f->why, f->next};
+  struct str all = {0};
+  for (int i = 0; i < 3; i++) {
+    char *text = sentences_in(part[i], r->text->lang == LANG_ZH);
+    bool chinese = strcmp(text, part[i]) != 0;
+    if (*text && all.len && !chinese)
+      str_addc(&all, ' ');
+    str_add(&all, text);
+    free(text);
+  }
+  say(r, SAY_RUN_FAILED, all.data, NULL, NULL);
+  str_free(&all);
 }
 
 /* Tells how a request ended; true if there is a verified result. */
@@ -62,7 +79,7 @@ static bool say_end(const struct plain_run *r, const char *name, enum client_kin
   if (end == CLIENT_CANCELLED)
     say(r, SAY_CANCELLED, NULL, NULL, NULL);
   else if (end != CLIENT_RESULT || !h->has_result)
-    say(r, SAY_RUN_FAILED, h->what, NULL, NULL);
+    say_fault(r, &h->fault);
   else if (!h->result.verify.ok)
     say(r, SAY_RUN_WRONG, h->result.verify.note, NULL, NULL);
   else {
@@ -78,7 +95,7 @@ static bool one(const struct plain_run *r, const struct exp_run *run, const char
   struct err err = {""};
   struct values *v = r->text->values;
   if (!values_run_size(v, r->experiment, run, at, &size, &err)) {
-    say(r, SAY_RUN_FAILED, err.text, NULL, NULL);
+    step_text_failed(r->text, err.text);
     return false;
   }
   const struct kernel *k = catalog_find(v->kernels, run->kernel);
@@ -98,7 +115,7 @@ static bool one(const struct plain_run *r, const struct exp_run *run, const char
   int id = client_run(r->client, &request, &err);
   enum client_kind end = id ? session_wait(r->client, id, hear, h) : CLIENT_ERROR;
   if (!id)
-    snprintf(h->what, sizeof h->what, "%s", err.text);
+    snprintf(h->fault.what, sizeof h->fault.what, "%s", err.text);
   bool ok = say_end(r, name, end, h);
   if (ok)
     values_keep(v, r->experiment->id, run->as, &h->result);

@@ -1,5 +1,9 @@
 #include "app/sayings.h"
 
+#include "base/sentences.h"
+#include "base/str.h"
+#include <stdlib.h>
+
 static const char *const table[SAYINGS][LANGS] = {
     [SAY_MINUTES] = {"About %1 minutes.", "约 %1 分钟。"},
     [SAY_STEP] = {"Step %1 of %2: %3", "第 %1 步，共 %2 步：%3"},
@@ -71,7 +75,9 @@ static const char *const table[SAYINGS][LANGS] = {
 };
 
 char *sayings_fill(enum saying s, enum lang lang, const char *a, const char *b, const char *c) {
-  const char *args[3] = {a, b, c};
+  bool sentence = a && (s == SAY_BROKEN || s == SAY_RUN_WRONG);
+  char *own = sentence ? sentences_in(a, lang == LANG_ZH) : NULL;
+  const char *args[3] = {own ? own : a, b, c};
   struct str out = {0};
   for (const char *t = table[s][lang]; *t; t++) {
     if (t[0] != '%' || t[1] < '1' || t[1] > '3') {
@@ -81,5 +87,6 @@ char *sayings_fill(enum saying s, enum lang lang, const char *a, const char *b, 
     const char *arg = args[*++t - '1'];
     str_add(&out, arg ? arg : "");
   }
+  free(own);
   return str_take(&out);
 }

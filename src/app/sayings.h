@@ -57,7 +57,8 @@ enum saying {
   SAYINGS
 };
 
-/* The sentence with %1, %2 and %3 replaced (NULL counts as ""). The caller frees. */
+/* The sentence with %1, %2 and %3 replaced (NULL counts as ""). What SAY_BROKEN and SAY_RUN_WRONG
+ * are given is a sentence of the layers below, in English. The caller frees. */
 char *sayings_fill(enum saying s, enum lang lang, const char *a, const char *b, const char *c);
 
 #endif

@@ -1,6 +1,7 @@
 #include "app/step_text.h"
 
 #include "base/alloc.h"
+#include "base/sentences.h"
 #include "base/units.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,18 @@ void step_text_say(const struct step_text *t, enum saying s, const char *a, cons
                    const char *c) {
   char *text = sayings_fill(s, t->lang, a, b, c);
   paper_text(t->paper, 0, "", text);
+  free(text);
+}
+
+void step_text_sentence(const struct step_text *t, const char *english) {
+  char *text = sentences_in(english, t->lang == LANG_ZH);
+  paper_text(t->paper, 0, "", text);
+  free(text);
+}
+
+void step_text_failed(const struct step_text *t, const char *english) {
+  char *text = sentences_in(english, t->lang == LANG_ZH);
+  step_text_say(t, SAY_RUN_FAILED, text, NULL, NULL);
   free(text);
 }
 
@@ -97,7 +110,7 @@ static void put_runs(const struct step_text *t, const struct experiment *e) {
     double at = e->sweep_var ? e->sweep[0] : NAN;
     struct err err = {""};
     if (!k || !values_run_size(t->values, e, run, at, &size, &err)) {
-      step_text_say(t, SAY_RUN_FAILED, k ? err.text : run->kernel, NULL, NULL);
+      step_text_failed(t, k ? err.text : run->kernel);
       continue;
     }
     struct str text = {0};

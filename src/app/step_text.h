@@ -31,6 +31,11 @@ void step_text_answer(const struct step_text *t, const struct answer_draw *d);
 void step_text_say(const struct step_text *t, enum saying s, const char *a, const char *b,
                    const char *c);
 
+/* A sentence of the layers below, in English, as a paragraph in the language of t; the second says
+ * with it that a run did not come about. */
+void step_text_sentence(const struct step_text *t, const char *english);
+void step_text_failed(const struct step_text *t, const char *english);
+
 /* "M = 4096, N = 4096, K = 4096, T = 32" of a run of the kernel. The caller frees. */
 char *step_text_size(const struct kernel *k, const struct kernel_size *size);
 

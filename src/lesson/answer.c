@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rand.h"
+#include "base/sentences.h"
 #include "base/units.h"
 #include "lesson/fillin.h"
 #include "lesson/misconception.h"
@@ -295,7 +296,7 @@ void answer_numeric(const struct answer_draw *d, const char *text, enum lang lan
     return;
   }
   if (!units_parse(text, &v, &why) || !isfinite(v.value)) {
-    verdict(&g, ANSWER_UNREAD, alloc_str(why.text), "");
+    verdict(&g, ANSWER_UNREAD, sentences_in(why.text, lang == LANG_ZH), "");
     return;
   }
   if (!understand(&g, &v) || try_accepted(&g))

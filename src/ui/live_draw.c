@@ -1,5 +1,7 @@
 #include "ui/live_draw.h"
 
+#include "base/alloc.h"
+#include "base/sentences.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -201,7 +203,7 @@ static void draw_no_gpu(struct live_pen *p) {
   const live *l = p->l;
   if (!l->no_cuda[0] || live_running(l) || live_pen_left(p) < 2)
     return;
-  live_pen_wrap(p, ROLE_DIM, l->no_cuda);
+  live_pen_sentence(p, ROLE_DIM, l->no_cuda);
   if (live_pen_left(p) > 0)
     live_pen_wrap(p, ROLE_DIM, live_pen_word(p, "live.cpu_instead"));
   p->y++;
@@ -212,13 +214,14 @@ static void draw_fault(struct live_pen *p) {
   const struct device_fault *f = &l->fault;
   if ((!f->what[0] && !l->say) || live_pen_left(p) < 1)
     return;
-  char *own = l->say ? words_fill(p->lang, l->say, l->say_what, NULL) : NULL;
-  char head[560];
-  snprintf(head, sizeof head, "✗ %s", own ? own : f->what);
-  free(own);
+  char *what = l->say ? words_fill(p->lang, l->say, l->say_what, NULL)
+                      : sentences_in(f->what, p->lang == LANG_ZH);
+  char *head = alloc_printf("✗ %s", what);
   live_pen_wrap(p, ROLE_WRONG, head);
-  live_pen_wrap(p, ROLE_TEXT, f->why);
-  live_pen_wrap(p, ROLE_DIM, f->next);
+  live_pen_sentence(p, ROLE_TEXT, f->why);
+  live_pen_sentence(p, ROLE_DIM, f->next);
+  free(head);
+  free(what);
   p->y++;
 }
 

@@ -1,11 +1,13 @@
 #include "ui/live_form.h"
 
 #include "base/expr.h"
+#include "base/sentences.h"
 #include "ui/live_plan.h"
 #include "ui/strings.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROW_DEVICE, ROW_KERNEL, ROW_M, ROW_N, ROW_K, ROW_PARAMS };
@@ -241,6 +243,12 @@ static void draw_row(const live *l, canvas *cv, struct rect r, int row, int y, e
   }
 }
 
+static void draw_error(canvas *cv, struct rect r, const char *english, enum lang lang) {
+  char *text = sentences_in(english, lang == LANG_ZH);
+  canvas_wrap(cv, r, 0, ROLE_WRONG, 0, text);
+  free(text);
+}
+
 void live_form_draw(const live *l, canvas *cv, struct rect r, enum lang lang) {
   struct rect old = canvas_clip(cv, r);
   int y = r.y;
@@ -252,7 +260,7 @@ void live_form_draw(const live *l, canvas *cv, struct rect r, enum lang lang) {
   const char *idea = chosen(l)->idea[lang];
   struct rect below = {r.x, y, r.w, r.y + r.h - y};
   if (l->form.error.text[0]) {
-    canvas_wrap(cv, below, 0, ROLE_WRONG, 0, l->form.error.text);
+    draw_error(cv, below, l->form.error.text, lang);
   } else {
     int lines = canvas_wrap(cv, below, 0, ROLE_DIM, 0, strings_get(lang, "live.form.keys"));
     below.y += lines + 1, below.h -= lines + 1;

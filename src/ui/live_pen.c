@@ -1,5 +1,6 @@
 #include "ui/live_pen.h"
 
+#include "base/sentences.h"
 #include "base/units.h"
 #include "ui/strings.h"
 
@@ -17,6 +18,12 @@ void live_pen_wrap(struct live_pen *p, enum role role, const char *text) {
   struct rect r = {p->r.x, p->y, p->r.w, live_pen_left(p)};
   if (r.h > 0 && text[0])
     p->y += canvas_wrap(p->cv, r, 0, role, 0, text);
+}
+
+void live_pen_sentence(struct live_pen *p, enum role role, const char *english) {
+  char *text = sentences_in(english, p->lang == LANG_ZH);
+  live_pen_wrap(p, role, text);
+  free(text);
 }
 
 void live_pen_line(struct live_pen *p, int x, enum role role, const char *text) {

@@ -29,6 +29,9 @@ int live_pen_room(const struct live_pen *p, int x);
 /* Wrapped text of as many lines as there is room for. */
 void live_pen_wrap(struct live_pen *p, enum role role, const char *text);
 
+/* The same for a sentence of the layers below, in the language of the screen. */
+void live_pen_sentence(struct live_pen *p, enum role role, const char *english);
+
 /* One line, shortened where it is too long; goes to the next. */
 void live_pen_line(struct live_pen *p, int x, enum role role, const char *text);
 

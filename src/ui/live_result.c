@@ -1,5 +1,6 @@
 #include "ui/live_result.h"
 
+#include "base/sentences.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "ui/live_plan.h"
@@ -87,19 +88,19 @@ static void draw_verify(struct live_pen *p, const struct result_verify *v) {
   int x = p->r.x + LIVE_PEN_LABEL;
   live_pen_label(p, "live.verify");
   x += canvas_text(p->cv, x, p->y, v->ok ? ROLE_DONE : ROLE_WRONG, 0, v->ok ? "✓ " : "✗ ");
-  if (!v->ok && v->note[0])
-    snprintf(text, sizeof text, "%s", v->note);
-  else if (v->bound > 0)
+  char *note = v->ok ? NULL : sentences_in(v->note, p->lang == LANG_ZH);
+  if (v->bound > 0)
     snprintf(text, sizeof text, "%s %.2g  %s %.2g", live_pen_word(p, "live.max_error"),
              v->max_error, live_pen_word(p, "live.bound"), v->bound);
   else
     snprintf(text, sizeof text, "%s", live_pen_word(p, v->ok ? "live.equal" : "live.not_equal"));
   snprintf(filled, sizeof filled, "%.3g %s %.3g, %.0f elements", v->max_error,
            v->max_error <= v->bound ? "<=" : ">", v->bound, v->checked);
-  live_pen_text(p, x, v->ok ? ROLE_TEXT : ROLE_WRONG, text,
+  live_pen_text(p, x, v->ok ? ROLE_TEXT : ROLE_WRONG, note && note[0] ? note : text,
                 &(struct live_pen_ask){live_pen_word(p, "live.verify"),
                                        "max(|c - ref| / sum|a||b|) <= 8 sqrt(K) u", filled,
                                        live_pen_word(p, "live.fp64")});
+  free(note);
   p->y++;
 }
 
@@ -323,7 +324,7 @@ void live_result_details(struct live_pen *p, const struct live_run *run) {
     if (!r->verify.ok)
       live_pen_wrap(p, ROLE_WRONG, live_pen_word(p, "live.withheld"));
     for (int i = 0; i < r->nwarnings && live_pen_left(p) > 0; i++)
-      live_pen_wrap(p, ROLE_DIM, r->warnings[i]);
+      live_pen_sentence(p, ROLE_DIM, r->warnings[i]);
     return;
   }
   if (live_pen_left(p) > 0)
@@ -335,7 +336,7 @@ void live_result_details(struct live_pen *p, const struct live_run *run) {
     draw_rate(p, run);
   draw_shares(p, r);
   for (int i = 0; i < r->nwarnings && live_pen_left(p) > 0; i++)
-    live_pen_wrap(p, ROLE_DIM, r->warnings[i]);
+    live_pen_sentence(p, ROLE_DIM, r->warnings[i]);
   if (live_pen_left(p) > 0)
     draw_provenance(p, r);
 }

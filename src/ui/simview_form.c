@@ -1,10 +1,12 @@
 #include "ui/simview_form.h"
 
 #include "base/expr.h"
+#include "base/sentences.h"
 #include "ui/strings.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const field_id[SIM_FIELDS] = {"sim.M", "sim.N",   "sim.K",
@@ -97,6 +99,12 @@ static void draw_bug(const simview *s, canvas *cv, struct rect r, int y, int i, 
   canvas_text(cv, x, y, here ? ROLE_FOCUS : ROLE_TEXT, 0, strings_get(lang, bug_id[i]));
 }
 
+static void draw_error(canvas *cv, struct rect r, const char *english, enum lang lang) {
+  char *text = sentences_in(english, lang == LANG_ZH);
+  canvas_wrap(cv, r, 0, ROLE_WRONG, 0, text);
+  free(text);
+}
+
 void simview_form_draw(const simview *s, canvas *cv, struct rect r, enum lang lang) {
   struct rect old = canvas_clip(cv, r);
   int y = r.y;
@@ -118,7 +126,7 @@ void simview_form_draw(const simview *s, canvas *cv, struct rect r, enum lang la
   y++;
   struct rect below = {r.x, y, r.w, r.y + r.h - y};
   if (s->form.error.text[0])
-    canvas_wrap(cv, below, 0, ROLE_WRONG, 0, s->form.error.text);
+    draw_error(cv, below, s->form.error.text, lang);
   else
     canvas_wrap(cv, below, 0, ROLE_DIM, 0, strings_get(lang, "sim.form.keys"));
   canvas_clip(cv, old);

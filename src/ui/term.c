@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sentences.h"
 #include "base/utf8.h"
 #include "ui/strings.h"
 #include "ui/term_guard.h"
@@ -506,7 +507,9 @@ static int run_screen(const struct term_options *o) {
   struct err err;
   int rc = 0;
   if (o->view && !ui_open(t.u, o->view, &err)) {
-    fprintf(stderr, "mmtutor: %s\n", err.text);
+    char *text = sentences_in(err.text, options.lang == LANG_ZH);
+    fprintf(stderr, "mmtutor: %s\n", text);
+    free(text);
     rc = 2;
   } else if (start_screen(&t)) {
     loop(&t);

@@ -1,5 +1,7 @@
 #include "ui/views/home.h"
 
+#include "base/alloc.h"
+#include "base/sentences.h"
 #include "base/utf8.h"
 #include "ui/header.h"
 #include "ui/plot.h"
@@ -105,27 +107,28 @@ static void draw_row(ui *u, canvas *cv, int i, const struct columns *c, int y) {
 }
 
 /* What stands over the list: the sentence of a damaged lesson, why nothing is saved, or what this
- * is. */
-static const char *above(const ui *u, enum role *role) {
+ * is. The caller frees. */
+static char *above(const ui *u, enum role *role) {
   const struct course_entry *e = entry(u, u->home.at);
   *role = e->broken ? ROLE_WRONG : ROLE_DIM;
   if (e->broken)
-    return e->broken;
+    return sentences_in(e->broken, u->lang == LANG_ZH);
   if (u->notice[0])
-    return u->notice;
-  return strings_get(u->lang, "home.motto");
+    return sentences_in(u->notice, u->lang == LANG_ZH);
+  return alloc_str(strings_get(u->lang, "home.motto"));
 }
 
 static int draw_above(const ui *u, canvas *cv, int x, int y, int bottom) {
   enum role role;
-  const char *text = above(u, &role);
   int w = canvas_cols(cv) - 2 * x, room = bottom - y;
   if (w > LIST_COLS)
     w = LIST_COLS;
   int most = room > 12 ? 4 : 1;
   if (w < 8 || room < 6)
     return 0;
+  char *text = above(u, &role);
   int lines = canvas_wrap(cv, (struct rect){x, y, w, most}, 0, role, 0, text);
+  free(text);
   return lines < most ? lines : most;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/views/lesson.h"
 
+#include "base/sentences.h"
 #include "base/utf8.h"
 #include "ui/header.h"
 #include "ui/ui_internal.h"
@@ -300,6 +301,12 @@ static void draw_tabs(ui *u, canvas *cv, const struct lesson_layout *at) {
   canvas_clip(cv, old);
 }
 
+static void draw_sim_error(ui *u, canvas *cv, struct rect r) {
+  char *text = sentences_in(u->lesson.sim_error.text, u->lang == LANG_ZH);
+  canvas_wrap(cv, r, 0, ROLE_DIM, 0, text);
+  free(text);
+}
+
 static void draw_picture(ui *u, canvas *cv, struct rect r) {
   switch (picture(u, canvas_cols(cv))) {
   case PICTURE_FIGURE:
@@ -310,7 +317,7 @@ static void draw_picture(ui *u, canvas *cv, struct rect r) {
     break;
   case PICTURE_SIM:
     if (u->lesson.sim_error.text[0])
-      canvas_wrap(cv, r, 0, ROLE_DIM, 0, u->lesson.sim_error.text);
+      draw_sim_error(u, cv, r);
     else
       simview_draw(u->sim, cv, r, u->lang);
     break;
