@@ -26,6 +26,7 @@ struct span {
 struct template {
   struct span words[PLACES + 1];
   int place[PLACES]; /* the number in braces */
+  bool deep[PLACES]; /* by number: its value is a sentence */
   int places;
   size_t weight; /* bytes of all words */
   const char *zh;
@@ -95,6 +96,8 @@ static bool template_make(struct template *t, const char *en, const char *zh) {
     int k = place_at(p, &len, &deep);
     if (k >= 0 && !knows(t, k))
       return false;
+    if (k >= 0)
+      t->deep[k] = deep;
   }
   return true;
 }
@@ -153,6 +156,29 @@ static bool begins(struct span text, struct span words) {
   return text.n >= words.n && memcmp(text.at, words.at, words.n) == 0;
 }
 
+/* A sentence ends with a full stop before a space and something that begins another. */
+static bool ends_at(struct span text, size_t i) {
+  if (text.at[i] != '.' || i + 2 >= text.n || text.at[i + 1] != ' ')
+    return false;
+  char next = text.at[i + 2];
+  return (next >= 'A' && next <= 'Z') || next == '"' || next == '`';
+}
+
+static bool holds_end(struct span text) {
+  for (size_t i = 0; i < text.n; i++)
+    if (ends_at(text, i))
+      return true;
+  return false;
+}
+
+/* At either end of a template a value must not take in the sentence before or behind. */
+static bool fits_ends(const struct template *t, const struct span value[PLACES]) {
+  int first = t->place[0], last = t->place[t->places - 1];
+  if (!t->words[0].n && !t->deep[first] && holds_end(value[first]))
+    return false;
+  return t->words[t->places].n || t->deep[last] || !holds_end(value[last]);
+}
+
 /* Where words stand first in text from byte 1 on: a place holds something. NULL: nowhere. */
 static const char *find(struct span text, struct span words) {
   if (text.n < 1 + words.n)
@@ -177,7 +203,7 @@ static bool match(const struct template *t, struct span text, struct span value[
     value[t->place[i]] = (struct span){p, (size_t)(to - p)};
     p = to + t->words[i + 1].n;
   }
-  return true;
+  return fits_ends(t, value);
 }
 
 static const struct template *look(const sentences *s, struct span text,
@@ -239,14 +265,6 @@ static size_t prefix_of(struct span text) {
       return 0;
   }
   return 0;
-}
-
-/* A sentence ends with a full stop before a space and something that begins another. */
-static bool ends_at(struct span text, size_t i) {
-  if (text.at[i] != '.' || i + 2 >= text.n || text.at[i + 1] != ' ')
-    return false;
-  char next = text.at[i + 2];
-  return (next >= 'A' && next <= 'Z') || next == '"' || next == '`';
 }
 
 /* Cuts text into sentences: start[0..n] with start[n] behind the end. Returns n. */
