@@ -26,12 +26,12 @@ struct xray_array {
   const char *name; /* "A" */
   void *data;       /* NULL: zero bytes */
   size_t bytes;
-  bool written;     /* its bytes count as initialised before the launch */
+  bool written; /* its bytes count as initialised before the launch */
 };
 
 /* One kernel parameter, in order: the bytes as the ABI has them, or the address of an array. */
 struct xray_arg {
-  int array;           /* index into the arrays, -1: a value */
+  int array; /* index into the arrays, -1: a value */
   unsigned char value[128];
   int bytes; /* of value */
 };
@@ -46,8 +46,8 @@ struct xray_launch {
   int narrays;
   const struct xray_arg *args;
   int nargs;
-  int checks;         /* XRAY_CHECK_ bits */
-  int64_t budget;     /* warp instructions in all before an endless loop is called; 0: 2^33 */
+  int checks;     /* XRAY_CHECK_ bits */
+  int64_t budget; /* warp instructions in all before an endless loop is called; 0: 2^33 */
   const volatile bool *stop; /* set by another thread: the run ends soon; NULL if none */
 };
 
@@ -83,12 +83,12 @@ enum xray_kind {
 
 struct xray_problem {
   enum xray_kind kind;
-  bool error;          /* else a warning */
+  bool error; /* else a warning */
   char file[128];
-  int line;            /* of the source (.loc), 0 if the PTX has none */
+  int line; /* of the source (.loc), 0 if the PTX has none */
   int64_t block[3], thread[3];
-  char detail[400];    /* one sentence with array, offset, other side of a race ... */
-  int64_t times;       /* how often this one was met */
+  char detail[400]; /* one sentence with array, offset, other side of a race ... */
+  int64_t times;    /* how often this one was met */
 };
 
 struct xray_line { /* counts of one source line */
@@ -107,8 +107,8 @@ struct xray_report {
 };
 
 /* Runs the launch. false with a sentence only where nothing could be run (no such entry, wrong
- * arguments, a launch out of CUDA's limits); problems of the kernel are in the report. Arrays hold what
- * the kernel wrote. Free the report with xray_report_done. */
+ * arguments, a launch out of CUDA's limits); problems of the kernel are in the report. Arrays hold
+ * what the kernel wrote. Free the report with xray_report_done. */
 bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xray_report *out,
               struct err *err);
 void xray_report_done(struct xray_report *r);
