@@ -213,6 +213,22 @@ static void test_no_slip_without_unit(void **state) {
   answer_done(&d);
 }
 
+/* Why a text is no answer is said in the language of the question. */
+static void test_unread_in_both(void **state) {
+  (void)state;
+  struct answer_draw d;
+  struct answer_graded g;
+  at(&d, "fix.conf", 3, 0, 0);
+  answer_numeric(&d, "1/0", LANG_EN, &g);
+  assert_string_equal(g.say, "\"1/0\" cannot be read as a number: Column 2: division by zero.");
+  answer_graded_done(&g);
+  answer_numeric(&d, "1/0", LANG_ZH, &g);
+  assert_int_equal(g.verdict, ANSWER_UNREAD);
+  assert_string_equal(g.say, "“1/0”读不成一个数：第 2 列：除以零。");
+  answer_graded_done(&g);
+  answer_done(&d);
+}
+
 static void test_texts(void **state) {
   (void)state;
   struct answer_draw d;
@@ -335,6 +351,7 @@ int main(void) {
       cmocka_unit_test(test_table),
       cmocka_unit_test(test_percent_and_bytes),
       cmocka_unit_test(test_no_slip_without_unit),
+      cmocka_unit_test(test_unread_in_both),
       cmocka_unit_test(test_texts),
       cmocka_unit_test(test_choice),
       cmocka_unit_test(test_order),
