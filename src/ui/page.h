@@ -23,6 +23,9 @@ typedef struct page page;
 /* An empty page of cols columns (at least 2). The caller frees. Cannot fail. */
 page *page_new(int cols);
 void page_free(page *p);
+
+/* Text put from now on is in ASCII words (2*n^3), before it is wrapped. */
+void page_set_ascii(page *p, bool ascii);
 int page_cols(const page *p);
 int page_lines(const page *p);
 

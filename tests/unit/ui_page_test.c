@@ -158,8 +158,24 @@ static void test_any_width(void **state) {
   }
 }
 
+/* ASCII pages have words, not cells: a power keeps its sign, a product its star. */
+static void test_ascii_words(void **state) {
+  (void)state;
+  page *p = page_new(20);
+  canvas *cv = canvas_new(20, 2);
+  page_set_ascii(p, true);
+  page_say(p, 0, ROLE_TEXT, 0, "2·4,096³ × 5");
+  page_draw(p, cv, (struct rect){0, 0, 20, 2}, 0, NULL);
+  char *text = canvas_to_text(cv);
+  assert_non_null(strstr(text, "2*4,096^3 x 5"));
+  free(text);
+  canvas_free(cv);
+  page_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ascii_words),
       cmocka_unit_test(test_runs_wrap_together),
       cmocka_unit_test(test_numbers_are_solid),
       cmocka_unit_test(test_code_goes_on_further_in),

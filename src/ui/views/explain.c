@@ -32,6 +32,7 @@ static void put_row(const ui *u, page *p, const char *id, enum role role, const 
 
 static page *build(const ui *u, const struct ask *a, int cols) {
   page *p = page_new(cols);
+  page_set_ascii(p, u->ascii);
   put_row(u, p, "explain.value", ROLE_TITLE, a->value);
   put_row(u, p, "explain.formula", ROLE_CODE, a->formula);
   if (strcmp(a->filled, a->formula) != 0)

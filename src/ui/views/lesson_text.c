@@ -132,6 +132,7 @@ void lesson_text_code(ui *u, canvas *cv, struct rect body) {
   if (body.w < 2 || body.h < 1)
     return;
   page *p = page_new(body.w);
+  page_set_ascii(p, u->ascii);
   put_code(u, p, &first, &last);
   if (l->code_scroll < 0) { /* not scrolled yet: the marked lines are in sight */
     int rows = body.h;
@@ -179,6 +180,7 @@ struct places { /* lines of the page that are drawn by others */
 static page *build(ui *u, struct rect body, bool alone, struct places *at) {
   const struct step *s = step_of(u);
   page *p = page_new(body.w);
+  page_set_ascii(p, u->ascii);
   *at = (struct places){-1, -1, 0};
   if (alone && s->kind == STEP_FIGURE) {
     at->figure_rows = figure_rows(s, body.w, body.h);
