@@ -221,6 +221,55 @@ def odd_lines_are_answered():
         h.mm("--plain", typed="6\nn\n\0\xff\n")
 
 
+@test
+def in_chinese_no_sentence_stays_english():
+    with Home() as h:
+        def said(*lines, **env):
+            p = h.mm("--plain", "--lang", "zh", typed="".join(l + "\n" for l in lines), **env)
+            assert p.returncode == 0, p.err
+            return "".join(p.text.split())  # lines are broken where they are full
+
+        out = said("6", "n", "n", "x", "1,5", "q")
+        assert "“x”" in out or "第1列" in out, out
+        assert "小数点用点号：写1.5，不写1,5。" in out and "cannot" not in out and "decimal" not in out, out
+        state = os.path.join(h.dir, ".local/state/mmtutor/progress.json")
+        with open(state, "w") as f:
+            f.write("[1")
+        out = said("q")
+        assert "进度文件已损坏" in out and "progress.json:1:文本结束了，括号还没有关上。" in out, out
+        assert "damaged" not in out and "bracket" not in out, out
+        path = os.path.join(h.lesson, "lesson.json")
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace('"minutes"', '"minutes" 1, "more"', 1))
+        out = said("6", "q")
+        assert "这一课打不开：" in out and ":键后面少一个冒号。" in out and "colon" not in out, out
+        out = "".join(h.mm("read", "--list", "--lang", "zh").text.split())
+        assert ":键后面少一个冒号。" in out, out
+
+
+@test
+def without_a_home_chinese_says_so():
+    with Home() as h:
+        p = h.mm("--plain", "--lang", "zh", typed="q\n", HOME="relative", XDG_STATE_HOME="/dev/null/x")
+        assert p.returncode == 0, p.err
+        out = "".join(p.text.split())
+        assert "进度不会保存" in out and "Nothing" not in out and "Cannot" not in out, out
+
+
+@test
+def a_damaged_table_of_sentences_leaves_english():
+    for text in b"[1", b"{}", b"\xff\xfe", b"", b'[{"en":"{0} needs {1}","zh":"{2}"},{"en":3}]':
+        with Home() as h:
+            os.makedirs(os.path.join(h.dir, "data/assets"), exist_ok=True)
+            with open(os.path.join(h.dir, "data/assets/sentences.json"), "wb") as f:
+                f.write(text)
+            p = h.mm("--plain", "--lang", "zh", typed="6\nn\nn\n1,5\nq\n")
+            assert p.returncode == 0 and not p.err, (text, p.returncode, p.err)
+            assert "The decimal sign is a point here" in " ".join(p.text.split()), (text, p.text)
+
+
 def main():
     failed = 0
     for i, f in enumerate(tests, 1):
