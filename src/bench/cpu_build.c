@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/paths.h"
 #include "base/str.h"
+#include "bench/workdir.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,13 +53,13 @@ static bool open_workshop(struct workshop *w, const struct kernel *k, struct dev
   const char *tmp = getenv("TMPDIR");
   struct err err = {""};
   memset(w, 0, sizeof *w);
-  w->dir = alloc_printf("%s/mmtutor-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-  if (!mkdtemp(w->dir)) {
-    char *why = alloc_printf("%s cannot be made: %s.", w->dir, strerror(errno));
+  tmp = tmp && *tmp == '/' ? tmp : "/tmp";
+  w->dir = workdir_make(tmp);
+  if (!w->dir) {
+    char *why = alloc_printf("No directory can be made in %s: %s.", tmp, strerror(errno));
     fail(fault, "The kernel cannot be compiled.", why,
          "Set TMPDIR to a directory that can be written.");
     free(why);
-    free(w->dir);
     return false;
   }
   w->header = alloc_printf("%s/mm_args.h", w->dir);
