@@ -11,7 +11,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Layers whose sentences reach the screen, and the files of app and ui that make English ones.
 FILES = ["src/base/*.c", "src/kernels/*.c", "src/sim/*.c", "src/sim/*/*.c", "src/lesson/*.c", "src/bench/*.c",
          "src/app/values.c", "src/ui/ui.c", "src/ui/live.c", "src/ui/live_form.c", "src/ui/live_plan.c",
-         "src/ui/simview.c", "src/ui/simview_form.c"]
+         "src/ui/live_draw.c", "src/ui/live_result.c", "src/ui/simview.c", "src/ui/simview_form.c",
+         "src/ui/simview_formula.c"]
 
 # Files whose texts are never shown on a Chinese screen.
 OTHERS = {
@@ -40,6 +41,10 @@ ALLOWED = {
     "src/bench/roofs.c": ["%s, %d thread%s", "DRAM copy", "FP32 FMA"],
     "src/bench/worker.c": ["mmtutor worker: %s\n"],
     "src/bench/worker_out.c": ["\n(More was printed; only the first 256 KiB are shown.)\n"],
+    "src/ui/live_draw.c": ["%lld × %lld × %lld"],
+    "src/ui/live_result.c": ["%d thread%s", ", driver ", "%s, n %d, %s, kernel %.8s", "%.3g ms", "  %.3g KiB shared",
+                             "  %d B spilled", "max(|c - ref| / sum|a||b|) <= 8 sqrt(K) u", "%.4g ms  n %d", "%.4g ms",
+                             "%s %.3g ms", "  %s %.3g ms", "%.17g %s / %.6g ms"],
     "src/kernels/front.c": ["/* mmtutor"],
     "src/kernels/kernel.c": ["no op"],
 }

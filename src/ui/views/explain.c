@@ -1,5 +1,6 @@
 #include "ui/views/explain.h"
 
+#include "base/sentences.h"
 #include "base/utf8.h"
 #include "ui/page.h"
 #include "ui/ui_internal.h"
@@ -14,9 +15,7 @@ void explain_open(ui *u) {
   u->explain_at = 0;
 }
 
-static void put_row(const ui *u, page *p, const char *id, enum role role, const char *text) {
-  if (!*text)
-    return;
+static void put_text(const ui *u, page *p, const char *id, enum role role, const char *text) {
   const char *label = strings_get(u->lang, id);
   struct page_run name = {.role = ROLE_DIM, .text = label};
   struct page_run value = {.role = role, .text = text};
@@ -28,6 +27,15 @@ static void put_row(const ui *u, page *p, const char *id, enum role role, const 
   struct page_cell cells[2] = {{0, x - 1, false, &name, 1},
                                {x, page_cols(p) - x, false, &value, 1}};
   page_row(p, cells, 2);
+}
+
+/* Formulas and what stands in them may hold words; numbers have no template and stay. */
+static void put_row(const ui *u, page *p, const char *id, enum role role, const char *english) {
+  if (!*english)
+    return;
+  char *text = sentences_in(english, u->lang == LANG_ZH);
+  put_text(u, p, id, role, text);
+  free(text);
 }
 
 static page *build(const ui *u, const struct ask *a, int cols) {
