@@ -5,6 +5,7 @@
 #include "base/sentences.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "bench/wire.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static bool one(const struct plain_run *r, const struct exp_run *run, const char
   int id = client_run(r->client, &request, &err);
   enum client_kind end = id ? session_wait(r->client, id, hear, h) : CLIENT_ERROR;
   if (!id)
-    snprintf(h->fault.what, sizeof h->fault.what, "%s", err.text);
+    wire_fault_set(&h->fault, "request", err.text, "", "");
   bool ok = say_end(r, name, end, h);
   if (ok)
     values_keep(v, r->experiment->id, run->as, &h->result);
