@@ -78,7 +78,9 @@ def choose(s, title):
         if title in line:
             return True
         s.keys('j')
-        s.wait(r'▸', 1)
+        end = time.monotonic() + 2
+        while time.monotonic() < end and line in s.text().split('\n'):
+            time.sleep(0.02)  # a slow screen would be read twice and the title passed by
     return False
 
 
