@@ -160,6 +160,9 @@ enum { CUDA_NVRTC_OK = 0, CUDA_NVRTC_COMPILATION = 6, CUDA_NVRTC_BUILTINS = 7 };
   X(destroy, nvrtcDestroyProgram, (cuda_nvrtc_program * program))                                  \
   X(compile, nvrtcCompileProgram,                                                                  \
     (cuda_nvrtc_program program, int noptions, const char *const *options))                        \
+  X(add_name, nvrtcAddNameExpression, (cuda_nvrtc_program program, const char *expression))        \
+  X(lowered, nvrtcGetLoweredName,                                                                  \
+    (cuda_nvrtc_program program, const char *expression, const char **lowered))                    \
   X(log_size, nvrtcGetProgramLogSize, (cuda_nvrtc_program program, size_t * bytes))                \
   X(log, nvrtcGetProgramLog, (cuda_nvrtc_program program, char *text))                             \
   X(ptx_size, nvrtcGetPTXSize, (cuda_nvrtc_program program, size_t * bytes))                       \

@@ -139,25 +139,58 @@ static bool explain(const nvrtc *n, int rc, const char *log, struct err *err) {
   return err_set(err, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-bool nvrtc_compile(const nvrtc *n, const char *source, const char *name, const char *const *options,
-                   int noptions, bool want_ptx, struct nvrtc_output *out, struct err *err) {
+static void take_names(const nvrtc *n, cuda_nvrtc_program program, const struct nvrtc_request *q,
+                       struct nvrtc_output *out) {
+  out->lowered = alloc_zero((size_t)q->nnames, sizeof *out->lowered);
+  out->nlowered = q->nnames;
+  for (int i = 0; i < q->nnames; i++) {
+    const char *name = NULL;
+    if (!n->api.lowered(program, q->names[i], &name) && name)
+      out->lowered[i] = alloc_str(name);
+  }
+}
+
+bool nvrtc_compile_request(const nvrtc *n, const struct nvrtc_request *q, struct nvrtc_output *out,
+                           struct err *err) {
   memset(out, 0, sizeof *out);
   double start = clock_ms();
   cuda_nvrtc_program program = NULL;
-  int rc = n->api.create(&program, source, name, NHEADERS, header_texts, header_names);
+  bool own = q->nheaders == 0;
+  int rc = n->api.create(&program, q->source, q->name, own ? NHEADERS : q->nheaders,
+                         own ? header_texts : q->header_texts,
+                         own ? header_names : q->header_names);
+  for (int i = 0; !rc && i < q->nnames; i++)
+    rc = n->api.add_name(program, q->names[i]);
   if (rc) {
     out->log = alloc_str("");
+    if (program)
+      n->api.destroy(&program);
     return err_set(err, "NVRTC did not take the file: %s.", n->api.error(rc));
   }
-  rc = n->api.compile(program, noptions, options);
+  rc = n->api.compile(program, q->noptions, q->options);
   out->log = take_log(n, program);
-  bool ok = rc ? explain(n, rc, out->log, err) : take_image(n, program, want_ptx, out, err);
+  bool ok = rc ? explain(n, rc, out->log, err) : take_image(n, program, q->want_ptx, out, err);
+  if (ok)
+    take_names(n, program, q, out);
   n->api.destroy(&program);
   out->ms = clock_ms() - start;
   return ok;
 }
 
+bool nvrtc_compile(const nvrtc *n, const char *source, const char *name, const char *const *options,
+                   int noptions, bool want_ptx, struct nvrtc_output *out, struct err *err) {
+  struct nvrtc_request q = {.source = source,
+                            .name = name,
+                            .options = options,
+                            .noptions = noptions,
+                            .want_ptx = want_ptx};
+  return nvrtc_compile_request(n, &q, out, err);
+}
+
 void nvrtc_output_done(struct nvrtc_output *out) {
+  for (int i = 0; i < out->nlowered; i++)
+    free(out->lowered[i]);
+  free(out->lowered);
   free(out->image);
   free(out->log);
   memset(out, 0, sizeof *out);

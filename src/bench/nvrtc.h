@@ -26,6 +26,8 @@ struct nvrtc_output {
   size_t size;
   char *log; /* compiler's text, "" if it said nothing */
   double ms;
+  char **lowered; /* of each name asked for; NULL where the compiler gave none */
+  int nlowered;
 };
 
 /* Compiles one source text; `name` stands in the log ("tiled.cu"). With want_ptx the image is PTX,
@@ -33,6 +35,21 @@ struct nvrtc_output {
  * *out.log is set in any case. The caller frees with nvrtc_output_done. */
 bool nvrtc_compile(const nvrtc *n, const char *source, const char *name, const char *const *options,
                    int noptions, bool want_ptx, struct nvrtc_output *out, struct err *err);
+
+/* The same with headers and names of the caller's own. */
+struct nvrtc_request {
+  const char *source, *name;
+  const char *const *options;
+  int noptions;
+  const char *const *header_names, *const *header_texts; /* none: those of nvrtc_compile */
+  int nheaders;
+  const char *const *names; /* kernels whose names in the image are wanted: "ns::k<32>" */
+  int nnames;
+  bool want_ptx;
+};
+bool nvrtc_compile_request(const nvrtc *n, const struct nvrtc_request *q, struct nvrtc_output *out,
+                           struct err *err);
+
 void nvrtc_output_done(struct nvrtc_output *out);
 
 #endif
