@@ -14,6 +14,9 @@ FILES = ["src/base/*.c", "src/kernels/*.c", "src/sim/*.c", "src/sim/*/*.c", "src
          "src/ui/live_draw.c", "src/ui/live_result.c", "src/ui/simview.c", "src/ui/simview_form.c",
          "src/ui/simview_formula.c"]
 
+# No command and no view uses the x-ray yet; with the first one its sentences get their templates.
+NOT_SHOWN_YET = ("src/sim/xray/", "src/bench/ptx_")
+
 # Files whose texts are never shown on a Chinese screen.
 OTHERS = {
     "src/base/alloc.c": "the last line of a process without memory",
@@ -144,7 +147,7 @@ def files():
     found = []
     for pattern in FILES:
         found += sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, pattern)))
-    return [p for p in found if p not in OTHERS]
+    return [p for p in found if p not in OTHERS and not p.startswith(NOT_SHOWN_YET)]
 
 
 def missing_in(path, book):
