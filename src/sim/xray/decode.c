@@ -1,0 +1,329 @@
+#include "sim/xray/decode.h"
+
+#include "base/alloc.h"
+#include "sim/xray/decode_op.h"
+#include "sim/xray/decode_part.h"
+#include "sim/xray/flow.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- places of variables */
+
+static int64_t round_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
+
+static void place(struct program *p, const struct ptx_var *vars, int n) {
+  for (int i = 0; i < n; i++) {
+    const struct ptx_var *v = &vars[i];
+    int64_t *end = v->space == PTX_SHARED  ? &p->shared_bytes
+                   : v->space == PTX_LOCAL ? &p->local_bytes
+                   : v->space == PTX_CONST ? &p->const_bytes
+                   : v->space == PTX_PARAM ? &p->param_bytes
+                                           : &p->global_bytes;
+    /* ptxas lays shared arrays out on 16 bytes, so that it can join loads. */
+    int64_t align = v->space == PTX_SHARED && v->align < 16 ? 16 : v->align;
+    int64_t at = round_up(*end, align);
+    *end = at + v->bytes;
+    if (v->space == PTX_GLOBAL)
+      at += DECODE_GLOBAL_BASE;
+    p->symbols[p->nsymbols++] = (struct insn_symbol){v, at};
+  }
+}
+
+/* Dynamic shared memory begins behind the static arrays of this kernel. */
+static void place_dynamic(struct program *p) {
+  p->shared_bytes = round_up(p->shared_bytes, 16);
+  for (int i = 0; i < p->nsymbols; i++)
+    if (p->symbols[i].var->space == PTX_SHARED && p->symbols[i].var->dynamic)
+      p->symbols[i].at = p->shared_bytes;
+}
+
+/* ---- operands */
+
+bool decode_has(const struct decoder *d, const char *part) {
+  for (int i = 1; i < d->nparts; i++)
+    if (ptx_lex_is(d->part[i], part))
+      return true;
+  return false;
+}
+
+const struct ptx_operand *decode_operand(struct decoder *d, int i) {
+  static const struct ptx_operand none = {.kind = PTX_SINK, .reg = -1};
+  if (i < d->src->n)
+    return &d->src->a[i];
+  d->bad = true;
+  return &none;
+}
+
+static int type_lane_bytes(struct ptx_type t) { return t.bytes == 0 ? 0 : t.bytes <= 4 ? 4 : 8; }
+
+int decode_lane_bytes(const struct decoder *d, const struct ptx_operand *o) {
+  return o->kind == PTX_REG ? type_lane_bytes(d->func->regs[o->reg]) : 0;
+}
+
+insn_slot decode_const(struct decoder *d, uint64_t bits, int bytes) {
+  struct program *p = d->program;
+  int units = bytes / 4;
+  unsigned char lanes[2 * INSN_UNIT];
+  for (int l = 0; l < INSN_LANES; l++)
+    memcpy(lanes + l * bytes, &bits, (size_t)bytes);
+  for (int i = 0; i + units <= p->nconsts && i < 256; i++)
+    if (memcmp(p->consts + (size_t)i * INSN_UNIT, lanes, (size_t)(units * INSN_UNIT)) == 0)
+      return ~i;
+  p->consts = alloc_grow(p->consts, (size_t)(p->nconsts + units), INSN_UNIT);
+  memcpy(p->consts + (size_t)p->nconsts * INSN_UNIT, lanes, (size_t)(units * INSN_UNIT));
+  p->nconsts += units;
+  return ~(p->nconsts - units);
+}
+
+static insn_slot register_slot(struct decoder *d, int reg, int bytes) {
+  int lane = type_lane_bytes(d->func->regs[reg]);
+  if (lane != bytes) {
+    d->bad = true;
+    return 0;
+  }
+  if (d->slot_of[reg] == INSN_NO_SLOT) {
+    d->slot_of[reg] = d->program->units;
+    d->program->units += lane / 4;
+  }
+  return d->slot_of[reg];
+}
+
+static insn_slot special_slot(struct decoder *d, struct slice name, int bytes) {
+  struct program *p = d->program;
+  static const char *const known[] = {
+      "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
+      "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
+      "%nctaid.y",    "%nctaid.z",    "%laneid",      "%warpid",      "%nwarpid",
+      "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge",
+      "%clock",       "%clock_hi",    "%smid",        "%nsmid",       "%dynamic_smem_size",
+      "%clock64",     "%globaltimer",
+  };
+  if (ptx_lex_is(name, "WARP_SZ"))
+    return decode_const(d, INSN_LANES, bytes);
+  bool found = false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    found |= ptx_lex_is(name, known[i]);
+  bool wide = ptx_lex_is(name, "%clock64") || ptx_lex_is(name, "%globaltimer");
+  if (!found || bytes != (wide ? 8 : 4)) {
+    d->bad = true;
+    return 0;
+  }
+  for (int i = 0; i < p->nspecials; i++)
+    if (p->specials[i].name.n == name.n &&
+        memcmp(p->specials[i].name.p, name.p, (size_t)name.n) == 0)
+      return p->specials[i].slot;
+  p->specials = alloc_grow(p->specials, (size_t)p->nspecials + 1, sizeof *p->specials);
+  p->specials[p->nspecials++] = (struct insn_special){name, p->units, bytes};
+  p->units += bytes / 4;
+  return p->specials[p->nspecials - 1].slot;
+}
+
+static bool symbol_at(const struct decoder *d, struct slice name, int64_t *at) {
+  for (int i = 0; i < d->program->nsymbols; i++) {
+    struct slice s = d->program->symbols[i].var->name;
+    if (s.n == name.n && memcmp(s.p, name.p, (size_t)s.n) == 0) {
+      *at = d->program->symbols[i].at;
+      return true;
+    }
+  }
+  return false;
+}
+
+static insn_slot any_source(struct decoder *d, const struct ptx_operand *o, int bytes,
+                            bool is_float) {
+  int64_t at = 0;
+  if (o->neg || (bytes != 4 && bytes != 8)) {
+    d->bad = true;
+    return 0;
+  }
+  switch (o->kind) {
+  case PTX_REG:
+    return register_slot(d, o->reg, bytes);
+  case PTX_SPECIAL:
+    return special_slot(d, o->name, bytes);
+  case PTX_SYMBOL:
+    if (symbol_at(d, o->name, &at))
+      return decode_const(d, (uint64_t)(at + o->imm), bytes);
+    break;
+  case PTX_IMM:
+    if (is_float && o->imm_float == 8 && bytes == 4) { /* "1.5" without 0f */
+      double v;
+      memcpy(&v, &o->imm, sizeof v);
+      float f = (float)v;
+      uint32_t bits;
+      memcpy(&bits, &f, sizeof bits);
+      return decode_const(d, bits, 4);
+    }
+    return decode_const(d, (uint64_t)o->imm, bytes);
+  default:
+    break;
+  }
+  d->bad = true;
+  return 0;
+}
+
+insn_slot decode_source(struct decoder *d, const struct ptx_operand *o, int bytes) {
+  return any_source(d, o, bytes, false);
+}
+insn_slot decode_float_source(struct decoder *d, const struct ptx_operand *o, int bytes) {
+  return any_source(d, o, bytes, true);
+}
+
+insn_slot decode_dest(struct decoder *d, const struct ptx_operand *o, int bytes) {
+  if (o->kind == PTX_SINK && !d->bad)
+    return d->sink;
+  if (o->kind == PTX_REG && (bytes == 4 || bytes == 8))
+    return register_slot(d, o->reg, bytes);
+  d->bad = true;
+  return 0;
+}
+
+struct insn_pred decode_pred_reg(struct decoder *d, int reg) {
+  if (reg < 0)
+    return (struct insn_pred){-1, false};
+  if (d->func->regs[reg].cls != PTX_PRED) {
+    d->bad = true;
+    return (struct insn_pred){-1, false};
+  }
+  if (!d->pred_of[reg])
+    d->pred_of[reg] = d->program->npreds++;
+  return (struct insn_pred){d->pred_of[reg], false};
+}
+
+struct insn_pred decode_pred(struct decoder *d, const struct ptx_operand *o) {
+  struct insn_pred p = {0, false};
+  if (o->kind == PTX_REG) {
+    p = decode_pred_reg(d, o->reg);
+    p.neg = o->neg;
+  } else if (o->kind == PTX_IMM) {
+    p.neg = !o->imm;
+  } else if (o->kind == PTX_SINK) {
+    p.index = -1;
+  } else {
+    d->bad = true;
+  }
+  return p;
+}
+
+void decode_address(struct decoder *d, const struct ptx_operand *o) {
+  int64_t at = 0;
+  if (o->kind != PTX_ADDRESS) {
+    d->bad = true;
+  } else if (o->reg >= 0) {
+    int bytes = decode_lane_bytes(
+        d, o->reg >= 0 ? &(struct ptx_operand){.kind = PTX_REG, .reg = o->reg} : o);
+    if (bytes == 0)
+      d->bad = true;
+    else
+      d->out->base = register_slot(d, o->reg, bytes);
+    d->out->base_wide = bytes == 8;
+    d->out->offset = o->imm;
+  } else {
+    if (o->name.n && !symbol_at(d, o->name, &at))
+      d->bad = true;
+    d->out->base = decode_const(d, 0, 8);
+    d->out->base_wide = true;
+    d->out->offset = at + o->imm;
+  }
+}
+
+/* ---- one instruction */
+
+static void split(struct decoder *d) {
+  struct slice s = d->src->op;
+  d->nparts = 0;
+  int from = 0;
+  for (int i = 0; i <= s.n && d->nparts < DECODE_PARTS; i++)
+    if (i == s.n || s.p[i] == '.') {
+      d->part[d->nparts++] = (struct slice){s.p + from, i - from};
+      from = i + 1;
+    }
+}
+
+static int32_t line_index(struct program *p, int file, int line) {
+  for (int i = p->nlines - 1; i >= 0; i--)
+    if (p->lines[i].file == file && p->lines[i].line == line)
+      return i;
+  if (p->nlines >= 0x7fff)
+    return 0;
+  p->lines = alloc_grow(p->lines, (size_t)p->nlines + 1, sizeof *p->lines);
+  p->lines[p->nlines] = (struct insn_line){file, line};
+  return p->nlines++;
+}
+
+static int32_t find_label(const struct ptx_func *f, struct slice name, int scope) {
+  for (; scope >= 0; scope = f->scope_parent[scope])
+    for (int i = 0; i < f->nlabels; i++) {
+      const struct ptx_label *l = &f->labels[i];
+      if (l->scope == scope && l->name.n == name.n && !memcmp(l->name.p, name.p, (size_t)name.n))
+        return l->at;
+    }
+  return -1;
+}
+
+static void decode_one(struct decoder *d, const struct ptx_insn *src, struct insn *out) {
+  d->src = src;
+  d->out = out;
+  d->bad = src->too_long;
+  *out = (struct insn){.op = src->op, .text_line = src->text_line, .reconverge = -1};
+  out->line = line_index(d->program, src->file, src->line);
+  out->p = out->p2 = (struct insn_pred){-1, false};
+  split(d);
+  if (src->guard >= 0) {
+    out->has_guard = true;
+    out->guard = decode_pred_reg(d, src->guard);
+    out->guard.neg = src->guard_neg;
+  }
+  struct insn before = *out;
+  if (ptx_lex_is(d->part[0], "bra")) {
+    out->kind = INSN_BRA;
+    out->target = src->n == 1 ? find_label(d->func, src->a[0].name, src->scope) : -1;
+    d->bad |= out->target < 0;
+  } else if (!decode_op(d)) {
+    d->bad = true;
+  }
+  if (d->bad || out->pa.index < 0 || out->pb.index < 0) {
+    *out = before;
+    out->kind = INSN_UNSUPPORTED;
+  }
+}
+
+struct program *decode_kernel(const struct ptx_module *module, const struct ptx_func *f) {
+  struct program *p = alloc_zero(1, sizeof *p);
+  struct decoder d = {.module = module, .func = f, .program = p};
+  p->npreds = 1;
+  p->symbols = alloc_zero((size_t)(f->nvars + f->nparams + module->nvars), sizeof *p->symbols);
+  place(p, f->vars, f->nvars);
+  place(p, f->params, f->nparams);
+  place(p, module->vars, module->nvars);
+  place_dynamic(p);
+  p->lines = alloc_zero(1, sizeof *p->lines);
+  p->nlines = 1;
+  d.sink = 0;
+  p->units = 2;
+  d.slot_of = alloc_zero((size_t)f->nregs, sizeof *d.slot_of);
+  d.pred_of = alloc_zero((size_t)f->nregs, sizeof *d.pred_of);
+  for (int i = 0; i < f->nregs; i++)
+    d.slot_of[i] = INSN_NO_SLOT;
+  p->ncode = f->ncode + 1;
+  p->code = alloc_zero((size_t)p->ncode, sizeof *p->code);
+  for (int i = 0; i < f->ncode; i++)
+    decode_one(&d, &f->code[i], &p->code[i]);
+  p->code[f->ncode] = (struct insn){.kind = INSN_RET, .reconverge = -1, .op = {"ret", 3}};
+  decode_const(&d, 0, 4); /* so that there is a table */
+  flow_resolve(p->code, p->ncode);
+  free(d.slot_of);
+  free(d.pred_of);
+  return p;
+}
+
+void decode_free(struct program *p) {
+  if (!p)
+    return;
+  free(p->code);
+  free(p->consts);
+  free(p->specials);
+  free(p->lines);
+  free(p->symbols);
+  free(p);
+}

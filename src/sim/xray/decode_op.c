@@ -1,0 +1,280 @@
+#include "sim/xray/decode_op.h"
+
+#include "sim/xray/decode_mem.h"
+#include "sim/xray/exec_alu.h"
+#include "sim/xray/exec_cmp.h"
+#include "sim/xray/memory.h"
+#include "sim/xray/ptx_parse.h"
+#include <stdio.h>
+#include <string.h>
+
+static int lane_bytes(struct ptx_type t) { return t.bytes <= 4 ? 4 : 8; }
+
+static struct slice last_part(const struct decoder *d) { return d->part[d->nparts - 1]; }
+
+/* ---- arithmetic: the name without what does not change the value, looked up in the table */
+
+static bool dropped(const struct decoder *d, struct slice part) {
+  bool is_float = *last_part(d).p == 'f';
+  return is_float &&
+         (ptx_lex_is(part, "rn") || ptx_lex_is(part, "ftz") || ptx_lex_is(part, "sat") ||
+          ptx_lex_is(part, "approx") || ptx_lex_is(part, "full"));
+}
+
+static uint8_t counted_as(struct slice name) {
+  static const struct {
+    const char *name;
+    uint8_t count;
+  } of[] = {{"fma.f32", COUNT_FFMA},
+            {"mad.f32", COUNT_FFMA},
+            {"add.f32", COUNT_FADD},
+            {"sub.f32", COUNT_FADD},
+            {"mul.f32", COUNT_FMUL}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    if (ptx_lex_is(name, of[i].name))
+      return of[i].count;
+  return COUNT_NOTHING;
+}
+
+static bool alu(struct decoder *d) {
+  char name[64];
+  int n = 0;
+  for (int i = 0; i < d->nparts; i++)
+    if (!dropped(d, d->part[i])) {
+      int more = snprintf(name + n, sizeof name - (size_t)n, "%s%.*s", n ? "." : "", d->part[i].n,
+                          d->part[i].p);
+      if (more < 0 || (n += more) >= (int)sizeof name)
+        return false;
+    }
+  const struct exec_alu_op *op = exec_alu_find((struct slice){name, n});
+  if (!op || d->src->n != 1 + (int)strlen(op->sig + 2) || d->src->pair >= 0)
+    return false;
+  bool is_float = *last_part(d).p == 'f';
+  insn_slot *to[] = {&d->out->a, &d->out->b, &d->out->c};
+  d->out->kind = INSN_ALU;
+  d->out->alu = op->fn;
+  d->out->count = counted_as((struct slice){name, n});
+  d->out->dst_bytes = (uint8_t)(op->sig[0] - '0');
+  d->out->dst = decode_dest(d, &d->src->a[0], d->out->dst_bytes);
+  for (int i = 0; op->sig[2 + i]; i++) {
+    const struct ptx_operand *o = &d->src->a[1 + i];
+    *to[i] = is_float ? decode_float_source(d, o, op->sig[2 + i] - '0')
+                      : decode_source(d, o, op->sig[2 + i] - '0');
+  }
+  d->out->ftz = is_float && decode_has(d, "ftz");
+  d->out->sat = is_float && decode_has(d, "sat");
+  return !(d->out->ftz || d->out->sat) || ptx_lex_is(last_part(d), "f32");
+}
+
+/* cvta: to and from generic addresses by the start of the window. */
+static bool cvta(struct decoder *d) {
+  bool to = decode_has(d, "to");
+  int64_t window = decode_has(d, "shared")   ? MEMORY_SHARED_WINDOW
+                   : decode_has(d, "local")  ? MEMORY_LOCAL_WINDOW
+                   : decode_has(d, "const")  ? MEMORY_CONST_WINDOW
+                   : decode_has(d, "global") ? 0
+                                             : -1;
+  if (window < 0 || !ptx_lex_is(last_part(d), "u64") || d->src->n != 2)
+    return false;
+  d->out->kind = INSN_ALU;
+  d->out->alu = exec_alu_find((struct slice){"add.s64", 7})->fn;
+  d->out->dst_bytes = 8;
+  d->out->dst = decode_dest(d, &d->src->a[0], 8);
+  d->out->a = decode_source(d, &d->src->a[1], 8);
+  d->out->b = decode_const(d, (uint64_t)(to ? -window : window), 8);
+  return true;
+}
+
+/* ---- predicates */
+
+static enum insn_bool bool_of(struct slice s) {
+  return ptx_lex_is(s, "and")   ? BOOL_AND
+         : ptx_lex_is(s, "or")  ? BOOL_OR
+         : ptx_lex_is(s, "xor") ? BOOL_XOR
+         : ptx_lex_is(s, "not") ? BOOL_NOT
+         : ptx_lex_is(s, "mov") ? BOOL_MOV
+                                : BOOL_NONE;
+}
+
+static bool predicates(struct decoder *d) {
+  int sources = d->src->n - 1;
+  d->out->kind = INSN_PRED;
+  d->out->sub = (uint8_t)bool_of(d->part[0]);
+  if (d->nparts != 2 || d->out->sub == BOOL_NONE ||
+      sources != (d->out->sub == BOOL_NOT || d->out->sub == BOOL_MOV ? 1 : 2))
+    return false;
+  d->out->p = decode_pred(d, &d->src->a[0]);
+  d->out->pa = decode_pred(d, &d->src->a[1]);
+  if (sources == 2)
+    d->out->pb = decode_pred(d, &d->src->a[2]);
+  return true;
+}
+
+static bool setp(struct decoder *d) {
+  int bytes = 0;
+  struct slice type = last_part(d);
+  if (d->nparts < 3 || d->src->n < 3)
+    return false;
+  type = (struct slice){type.p - 1, type.n + 1};
+  d->out->kind = INSN_SETP;
+  d->out->cmp = exec_cmp_find(d->part[1], type, &bytes);
+  d->out->sub = (uint8_t)bool_of(d->part[2]);
+  bool is_float = type.p[1] == 'f';
+  if (!d->out->cmp || d->src->n != (d->out->sub == BOOL_NONE ? 3 : 4))
+    return false;
+  d->out->ftz = is_float && decode_has(d, "ftz");
+  d->out->p = decode_pred(d, &d->src->a[0]);
+  d->out->p2 = decode_pred_reg(d, d->src->pair);
+  d->out->a = is_float ? decode_float_source(d, &d->src->a[1], bytes)
+                       : decode_source(d, &d->src->a[1], bytes);
+  d->out->b = is_float ? decode_float_source(d, &d->src->a[2], bytes)
+                       : decode_source(d, &d->src->a[2], bytes);
+  if (d->out->sub != BOOL_NONE)
+    d->out->pa = decode_pred(d, &d->src->a[3]);
+  return true;
+}
+
+static bool selp(struct decoder *d) {
+  struct ptx_type t = ptx_parse_type(last_part(d));
+  if (d->src->n != 4 || t.bytes < 2)
+    return false;
+  bool is_float = t.cls == PTX_FLOAT;
+  d->out->kind = INSN_SELP;
+  d->out->dst_bytes = (uint8_t)lane_bytes(t);
+  d->out->dst = decode_dest(d, &d->src->a[0], lane_bytes(t));
+  d->out->a = is_float ? decode_float_source(d, &d->src->a[1], lane_bytes(t))
+                       : decode_source(d, &d->src->a[1], lane_bytes(t));
+  d->out->b = is_float ? decode_float_source(d, &d->src->a[2], lane_bytes(t))
+                       : decode_source(d, &d->src->a[2], lane_bytes(t));
+  d->out->pa = decode_pred(d, &d->src->a[3]);
+  return true;
+}
+
+/* ---- conversions and moves of vectors */
+
+static bool known_number(struct ptx_type t) {
+  return t.bytes > 0 && !t.packed && t.cls != PTX_BITS && t.cls != PTX_PRED;
+}
+
+static bool cvt(struct decoder *d) {
+  if (d->nparts < 3 || d->src->n != 2)
+    return false;
+  d->out->type = ptx_parse_type(last_part(d));
+  d->out->from = d->out->type;
+  d->out->type = ptx_parse_type(d->part[d->nparts - 2]);
+  for (int i = 1; i < d->nparts - 2; i++) {
+    struct slice s = d->part[i];
+    if (s.n >= 2 && s.p[0] == 'r' && strchr("nzmp", s.p[1]) &&
+        (s.n == 2 || (s.n == 3 && s.p[2] == 'i'))) {
+      d->out->round = (uint8_t)s.p[1];
+      d->out->round_int = s.n == 3;
+    } else if (!ptx_lex_is(s, "ftz") && !ptx_lex_is(s, "sat")) {
+      return false;
+    }
+  }
+  struct ptx_type to = d->out->type, from = d->out->from;
+  if (!known_number(to) || !known_number(from))
+    return false;
+  /* Only the nearest is done where a float loses bits. */
+  bool narrows = to.cls == PTX_FLOAT && (from.cls != PTX_FLOAT || to.bytes < from.bytes);
+  if (narrows && d->out->round && d->out->round != 'n')
+    return false;
+  d->out->kind = INSN_CVT;
+  d->out->ftz = decode_has(d, "ftz");
+  d->out->sat = decode_has(d, "sat");
+  const struct ptx_operand *a = &d->src->a[0], *b = &d->src->a[1];
+  int wide = decode_lane_bytes(d, a), source = decode_lane_bytes(d, b);
+  d->out->dst_bytes = (uint8_t)(wide ? wide : lane_bytes(to));
+  d->out->width = (uint8_t)(source ? source : lane_bytes(from));
+  d->out->dst = decode_dest(d, a, d->out->dst_bytes);
+  d->out->a = decode_source(d, b, d->out->width);
+  return d->out->dst_bytes >= lane_bytes(to) && d->out->width >= lane_bytes(from);
+}
+
+/* mov.b64 d, {a, b} and mov.b64 {a, b}, d; b32 of two b16. */
+static bool pack(struct decoder *d) {
+  struct ptx_type t = ptx_parse_type(last_part(d));
+  if (d->src->n != 2 || t.bytes < 4)
+    return false;
+  bool into = d->src->a[1].kind == PTX_VECTOR;
+  const struct ptx_operand *v = &d->src->a[into], *whole = &d->src->a[!into];
+  if (v->kind != PTX_VECTOR || (v->n != 2 && v->n != 4) || t.bytes / v->n < 2)
+    return false;
+  d->out->kind = into ? INSN_PACK : INSN_UNPACK;
+  d->out->nvec = (uint8_t)v->n;
+  d->out->width = (uint8_t)(t.bytes / v->n);
+  d->out->dst_bytes = (uint8_t)t.bytes;
+  for (int i = 0; i < v->n; i++) {
+    const struct ptx_operand *o = &d->func->pool[v->first + i];
+    d->out->vec[i] = into ? decode_source(d, o, 4) : decode_dest(d, o, 4);
+  }
+  if (into)
+    d->out->dst = decode_dest(d, whole, t.bytes);
+  else
+    d->out->a = decode_source(d, whole, t.bytes);
+  return true;
+}
+
+static bool mov(struct decoder *d) {
+  if (ptx_lex_is(last_part(d), "pred"))
+    return predicates(d);
+  if (d->src->n == 2 && (d->src->a[0].kind == PTX_VECTOR || d->src->a[1].kind == PTX_VECTOR))
+    return pack(d);
+  return alu(d);
+}
+
+/* ---- the rest */
+
+static bool nothing(struct decoder *d) {
+  d->out->kind = INSN_NOP;
+  return true;
+}
+static bool ret(struct decoder *d) {
+  d->out->kind = INSN_RET;
+  return d->src->n == 0;
+}
+static bool trap(struct decoder *d) {
+  d->out->kind = INSN_TRAP;
+  return true;
+}
+static bool fence(struct decoder *d) {
+  d->out->kind = INSN_FENCE;
+  return d->src->n == 0 && !decode_has(d, "proxy");
+}
+
+bool decode_op(struct decoder *d) {
+  static const struct {
+    const char *name;
+    bool (*fn)(struct decoder *d);
+  } forms[] = {
+      {"ld", decode_mem_load},
+      {"ldu", decode_mem_load},
+      {"st", decode_mem_store},
+      {"atom", decode_mem_atom},
+      {"red", decode_mem_atom},
+      {"bar", decode_mem_barrier},
+      {"barrier", decode_mem_barrier},
+      {"shfl", decode_mem_shuffle},
+      {"vote", decode_mem_vote},
+      {"activemask", decode_mem_activemask},
+      {"redux", decode_mem_redux},
+      {"setp", setp},
+      {"selp", selp},
+      {"cvt", cvt},
+      {"cvta", cvta},
+      {"mov", mov},
+      {"ret", ret},
+      {"exit", ret},
+      {"trap", trap},
+      {"membar", fence},
+      {"fence", fence},
+      {"prefetch", nothing},
+      {"prefetchu", nothing},
+      {"nanosleep", nothing},
+      {"pmevent", nothing},
+  };
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (ptx_lex_is(d->part[0], forms[i].name))
+      return forms[i].fn(d);
+  return d->nparts > 1 && ptx_lex_is(last_part(d), "pred") ? predicates(d) : alu(d);
+}

@@ -1,0 +1,316 @@
+#include "sim/xray/exec_flow.h"
+
+#include "sim/xray/exec_mem.h"
+#include "sim/xray/exec_warp.h"
+#include "sim/xray/lanes.h"
+#include "sim/xray/report.h"
+#include "sim/xray/tally.h"
+#include <string.h>
+
+enum { LOOK_UP = 1024 }; /* instructions between two looks at the stop flag */
+
+/* ---- special registers */
+
+static uint64_t special_value(const struct machine *m, const struct warp *w, struct slice name,
+                              int lane) {
+  const int64_t *block = m->launch->block, *grid = m->launch->grid;
+  int64_t t = (int64_t)w->index * INSN_LANES + lane;
+  uint32_t bit = 1u << lane;
+  const struct {
+    const char *name;
+    int64_t value;
+  } of[] = {
+      {"%tid.x", t % block[0]},
+      {"%tid.y", t / block[0] % block[1]},
+      {"%tid.z", t / block[0] / block[1]},
+      {"%ntid.x", block[0]},
+      {"%ntid.y", block[1]},
+      {"%ntid.z", block[2]},
+      {"%ctaid.x", m->block[0]},
+      {"%ctaid.y", m->block[1]},
+      {"%ctaid.z", m->block[2]},
+      {"%nctaid.x", grid[0]},
+      {"%nctaid.y", grid[1]},
+      {"%nctaid.z", grid[2]},
+      {"%laneid", lane},
+      {"%warpid", w->index},
+      {"%nwarpid", m->nwarps},
+      {"%lanemask_eq", bit},
+      {"%lanemask_lt", bit - 1},
+      {"%lanemask_le", bit | (bit - 1)},
+      {"%lanemask_gt", ~(bit | (bit - 1))},
+      {"%lanemask_ge", ~(bit - 1)},
+      {"%dynamic_smem_size", m->launch->shared_bytes},
+  };
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    if (ptx_lex_is(name, of[i].name))
+      return (uint64_t)of[i].value;
+  return 0; /* clocks and the number of the SM */
+}
+
+static void start_warp(struct machine *m, struct warp *w) {
+  const struct program *p = m->program;
+  int64_t threads = m->launch->block[0] * m->launch->block[1] * m->launch->block[2];
+  int64_t here = threads - (int64_t)w->index * INSN_LANES;
+  memset(w->regs, 0, (size_t)p->units * INSN_UNIT);
+  memset(w->preds, 0, (size_t)p->npreds * sizeof *w->preds);
+  w->preds[0] = UINT32_MAX;
+  w->alive = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
+  w->state = WARP_RUNS;
+  w->syncs = 0;
+  w->depth = 1;
+  w->stack[0] = (struct path){0, -1, w->alive};
+  for (int i = 0; i < p->nspecials; i++)
+    for (int l = 0; l < INSN_LANES; l++) {
+      uint64_t v = special_value(m, w, p->specials[i].name, l);
+      memcpy(machine_lanes(m, w, p->specials[i].slot) + l * p->specials[i].bytes, &v,
+             (size_t)p->specials[i].bytes);
+    }
+}
+
+/* ---- branches and ends */
+
+static void push(struct warp *w, int32_t pc, int32_t reconverge, uint32_t mask) {
+  if (mask && pc != reconverge)
+    w->stack[w->depth++] = (struct path){pc, reconverge, mask};
+}
+
+/* Lanes `taken` of the top path jump, the others go on behind the branch. */
+static void branch(struct machine *m, struct warp *w, const struct insn *in, uint32_t taken) {
+  struct path *top = &w->stack[w->depth - 1];
+  int32_t behind = top->pc + 1;
+  uint32_t others = top->mask & ~taken;
+  if (!others || !taken) {
+    top->pc = others ? behind : in->target;
+    return;
+  }
+  tally_cell(m->tally, top->pc)->divergent++;
+  if (w->depth + 2 > MACHINE_STACK) {
+    report_problem(m, w, in, __builtin_ctz(taken), XRAY_UNSUPPORTED, true,
+                   "Branches are nested deeper than the x-ray can follow. Make the control flow "
+                   "simpler.");
+    m->halted = true;
+    return;
+  }
+  int32_t meet = in->reconverge;
+  if (meet >= 0 && meet != top->reconverge)
+    top->pc = meet; /* all of them go on there, once both sides have come */
+  else
+    w->depth--;
+  if (meet < 0)
+    meet = -1;
+  push(w, in->target, meet, taken);
+  push(w, behind, meet, others);
+}
+
+/* Lanes that have ended leave every path. */
+static void end_lanes(struct warp *w, uint32_t gone) {
+  int kept = 0;
+  w->alive &= ~gone;
+  for (int i = 0; i < w->depth; i++) {
+    struct path p = w->stack[i];
+    p.mask &= ~gone;
+    if (p.mask)
+      w->stack[kept++] = p;
+  }
+  w->depth = kept;
+  if (!kept)
+    w->state = WARP_ENDED;
+}
+
+static void unsupported(struct machine *m, const struct warp *w, const struct insn *in, int lane) {
+  static const struct {
+    const char *start, *what;
+  } known[] = {
+      {"cp.async.bulk", "TMA copies are not supported yet"},
+      {"wgmma", "Warpgroup matrix instructions (wgmma) are not supported yet"},
+      {"barrier.cluster", "Thread block clusters are not supported yet"},
+      {"mapa", "Thread block clusters are not supported yet"},
+      {"tex", "Textures are not supported"},
+      {"call", "Calls of functions that were not inlined are not supported yet"},
+      {"cp.async", "Asynchronous copies (cp.async) are not supported yet"},
+      {"mma", "Tensor core instructions are not supported yet"},
+      {"wmma", "Tensor core instructions are not supported yet"},
+  };
+  const char *what = "This instruction is not supported yet";
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    size_t n = strlen(known[i].start);
+    if ((size_t)in->op.n >= n && memcmp(in->op.p, known[i].start, n) == 0) {
+      what = known[i].what;
+      break;
+    }
+  }
+  report_problem(m, w, in, lane, XRAY_UNSUPPORTED, true, "%s: %.*s (PTX line %d).", what,
+                 in->op.n < 100 ? in->op.n : 100, in->op.p, in->text_line);
+  m->halted = true;
+}
+
+/* ---- barriers */
+
+static uint32_t barrier_id(struct machine *m, const struct warp *w, insn_slot s, uint32_t mask) {
+  const lane_u32 *v = (const lane_u32 *)machine_lanes(m, w, s);
+  return v[__builtin_ctz(mask)];
+}
+
+static void arrive(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
+                   bool wait) {
+  uint32_t id = barrier_id(m, w, in->a, mask), expected = barrier_id(m, w, in->b, mask);
+  if (id >= MACHINE_BARRIERS || expected % INSN_LANES) {
+    report_problem(m, w, in, __builtin_ctz(mask), XRAY_DEADLOCK, true,
+                   "Barrier %u for %u threads: there are barriers 0 to 15, and the threads are a "
+                   "multiple of 32.",
+                   id, expected);
+    m->halted = true;
+    return;
+  }
+  if (mask != w->alive) {
+    report_problem(m, w, in, __builtin_ctz(mask), XRAY_BARRIER_DIVERGENCE, true,
+                   "Only lanes %#010x of warp %d reach this barrier together; %#010x are alive.",
+                   mask, w->index, w->alive);
+    m->halted = true;
+    return;
+  }
+  struct barrier *b = &m->barriers[id];
+  b->threads += INSN_LANES;
+  if (expected)
+    b->expected = (int)expected;
+  if (wait) {
+    w->state = WARP_WAITS;
+    w->barrier = (int)id;
+  }
+}
+
+/* Lets the warps go whose barriers are complete. True if one was. */
+static bool release(struct machine *m) {
+  bool any = false;
+  int alive = 0;
+  for (int i = 0; i < m->nwarps; i++)
+    alive += m->warps[i].state != WARP_ENDED;
+  for (int id = 0; id < MACHINE_BARRIERS; id++) {
+    struct barrier *b = &m->barriers[id];
+    int want = b->expected ? b->expected : alive * INSN_LANES;
+    if (!b->threads || b->threads < want)
+      continue;
+    *b = (struct barrier){0};
+    any = true;
+    m->epoch++;
+    for (int i = 0; i < m->nwarps; i++)
+      if (m->warps[i].state == WARP_WAITS && m->warps[i].barrier == id)
+        m->warps[i].state = WARP_RUNS;
+  }
+  return any;
+}
+
+/* ---- the loop */
+
+static void out_of_budget(struct machine *m, const struct warp *w, const struct insn *in,
+                          uint32_t mask) {
+  report_problem(
+      m, w, in, __builtin_ctz(mask), XRAY_BUDGET, true,
+      "Stopped here after the budget of warp instructions: this loop does not end, or the "
+      "launch is too large.");
+  m->halted = true;
+}
+
+static void control(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  struct path *top = &w->stack[w->depth - 1];
+  switch ((enum insn_kind)in->kind) {
+  case INSN_BRA:
+    branch(m, w, in, mask);
+    return;
+  case INSN_RET:
+    top->pc++;
+    end_lanes(w, mask);
+    return;
+  case INSN_BAR:
+  case INSN_BAR_ARRIVE:
+    if (mask)
+      arrive(m, w, in, mask, in->kind == INSN_BAR);
+    break;
+  case INSN_TRAP:
+    if (!mask)
+      break;
+    report_problem(m, w, in, __builtin_ctz(mask), XRAY_TRAP, true,
+                   "The kernel stops itself here (trap or a failed assert).");
+    m->halted = true;
+    break;
+  default:
+    if (mask)
+      unsupported(m, w, in, __builtin_ctz(mask));
+    break;
+  }
+  top->pc++;
+}
+
+/* Runs a warp until it waits, ends, or the launch is halted. */
+static void run_warp(struct machine *m, struct warp *w) {
+  const struct insn *code = m->program->code;
+  while (w->state == WARP_RUNS && !m->halted) {
+    struct path *top = &w->stack[w->depth - 1];
+    if (top->pc == top->reconverge) {
+      w->depth--;
+      continue;
+    }
+    const struct insn *in = &code[top->pc];
+    if (--m->left < 0) {
+      out_of_budget(m, w, in, top->mask);
+      return;
+    }
+    if (m->left % LOOK_UP == 0 && m->launch->stop && *m->launch->stop) {
+      m->halted = true;
+      return;
+    }
+    uint32_t mask = in->has_guard ? top->mask & machine_pred(w, in->guard) : top->mask;
+    struct tally_cell *cell = tally_cell(m->tally, top->pc);
+    cell->runs++;
+    cell->threads += __builtin_popcount(mask);
+    if (in->kind == INSN_LD || in->kind == INSN_ST || in->kind == INSN_ATOM) {
+      if (mask)
+        exec_mem(m, w, in, mask);
+      top->pc++;
+    } else if (in->kind <= INSN_UNPACK || in->kind >= INSN_WARP_SYNC) {
+      if (!mask || exec_warp(m, w, in, mask, top->mask))
+        top->pc++;
+      else
+        control(m, w, in, mask);
+    } else {
+      control(m, w, in, mask);
+    }
+  }
+}
+
+static void deadlock(struct machine *m) {
+  for (int i = 0; i < m->nwarps; i++) {
+    struct warp *w = &m->warps[i];
+    if (w->state != WARP_WAITS)
+      continue;
+    const struct insn *in = &m->program->code[w->stack[w->depth - 1].pc - 1];
+    const struct barrier *b = &m->barriers[w->barrier];
+    report_problem(m, w, in, __builtin_ctz(w->alive), XRAY_DEADLOCK, true,
+                   "Waits at barrier %d for ever: %d threads have come, and no warp can run.",
+                   w->barrier, b->threads);
+  }
+  m->halted = true;
+}
+
+bool exec_flow_block(struct machine *m) {
+  memset(m->barriers, 0, sizeof m->barriers);
+  m->epoch = 1;
+  for (int i = 0; i < m->nwarps; i++)
+    start_warp(m, &m->warps[i]);
+  for (;;) {
+    bool waits = false;
+    for (int i = 0; i < m->nwarps && !m->halted; i++) {
+      run_warp(m, &m->warps[i]);
+      waits |= m->warps[i].state == WARP_WAITS;
+    }
+    if (m->halted)
+      return false;
+    if (!waits)
+      return true;
+    if (!release(m)) {
+      deadlock(m);
+      return false;
+    }
+  }
+}

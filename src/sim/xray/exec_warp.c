@@ -1,0 +1,245 @@
+#include "sim/xray/exec_warp.h"
+
+#include "sim/xray/exec_alu.h"
+#include "sim/xray/exec_atom.h"
+#include "sim/xray/exec_cvt.h"
+#include "sim/xray/lanes.h"
+#include "sim/xray/report.h"
+#include <string.h>
+
+static LANES_HOT void blend(void *to, const void *from, uint32_t mask, int bytes) {
+  if (bytes == 8) {
+    lane_u64 *t = to;
+    const lane_u64 *f = from;
+    for (int l = 0; l < INSN_LANES; l++)
+      t[l] = mask >> l & 1 ? f[l] : t[l];
+  } else {
+    lane_u32 *t = to;
+    const lane_u32 *f = from;
+    for (int l = 0; l < INSN_LANES; l++)
+      t[l] = mask >> l & 1 ? f[l] : t[l];
+  }
+}
+
+/* Where a result of all lanes may be written at once: the register, or scratch before a blend. */
+static void *open_dest(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  return mask == UINT32_MAX ? machine_lanes(m, w, in->dst) : m->scratch;
+}
+static void close_dest(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  if (mask != UINT32_MAX)
+    blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+}
+
+static void alu(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const void *a = machine_lanes(m, w, in->a), *b = machine_lanes(m, w, in->b),
+             *c = machine_lanes(m, w, in->c);
+  void *d = open_dest(m, w, in, mask);
+  unsigned char flushed[3][INSN_UNIT];
+  if (in->ftz) {
+    exec_alu_flush(flushed[0], a);
+    exec_alu_flush(flushed[1], b);
+    exec_alu_flush(flushed[2], c);
+    a = flushed[0], b = flushed[1], c = flushed[2];
+  }
+  in->alu(d, a, b, c);
+  if (in->ftz)
+    exec_alu_flush(d, d);
+  if (in->sat)
+    exec_alu_saturate(d, d);
+  close_dest(m, w, in, mask);
+}
+
+static uint32_t joined(enum insn_bool op, uint32_t a, uint32_t b) {
+  switch (op) {
+  case BOOL_AND:
+    return a & b;
+  case BOOL_OR:
+    return a | b;
+  case BOOL_XOR:
+    return a ^ b;
+  case BOOL_NOT:
+    return ~a;
+  default:
+    return a;
+  }
+}
+
+static void setp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const void *a = machine_lanes(m, w, in->a), *b = machine_lanes(m, w, in->b);
+  unsigned char flushed[2][INSN_UNIT];
+  if (in->ftz) {
+    exec_alu_flush(flushed[0], a);
+    exec_alu_flush(flushed[1], b);
+    a = flushed[0], b = flushed[1];
+  }
+  uint32_t v = in->cmp(a, b), with = machine_pred(w, in->pa);
+  enum insn_bool op = (enum insn_bool)in->sub;
+  machine_set_pred(w, in->p, mask, joined(op, v, with));
+  machine_set_pred(w, in->p2, mask, joined(op, ~v, with));
+}
+
+static void selp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  void *d = m->scratch;
+  memcpy(d, machine_lanes(m, w, in->b), (size_t)(in->dst_bytes * INSN_LANES));
+  blend(d, machine_lanes(m, w, in->a), machine_pred(w, in->pa), in->dst_bytes);
+  blend(machine_lanes(m, w, in->dst), d, mask, in->dst_bytes);
+}
+
+static void pack(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  size_t part = in->width;
+  for (int l = 0; l < INSN_LANES; l++)
+    for (int i = 0; i < in->nvec; i++)
+      memcpy(m->scratch + (size_t)l * in->dst_bytes + (size_t)i * part,
+             machine_lanes(m, w, in->vec[i]) + l * 4, part);
+  blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+}
+
+static void unpack(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  unsigned char whole[2 * INSN_UNIT];
+  memcpy(whole, machine_lanes(m, w, in->a), (size_t)(in->dst_bytes * INSN_LANES));
+  for (int i = 0; i < in->nvec; i++) {
+    memset(m->scratch, 0, INSN_UNIT);
+    for (int l = 0; l < INSN_LANES; l++)
+      memcpy(m->scratch + l * 4, whole + l * in->dst_bytes + i * in->width, in->width);
+    blend(machine_lanes(m, w, in->vec[i]), m->scratch, mask, 4);
+  }
+}
+
+/* ---- other lanes */
+
+/* A lane must be in its own mask, and every lane of a mask must be here. */
+static void check_members(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const lane_u32 *members = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int l = __builtin_ctz(left);
+    uint32_t missing = members[l] & w->alive & ~mask;
+    if (!(members[l] >> l & 1) || missing) {
+      report_problem(m, w, in, l, XRAY_SHFL_MASK, true,
+                     "The mask %#010x names lanes that are not here: %#010x run this instruction.",
+                     members[l], mask);
+      return;
+    }
+  }
+}
+
+static void shfl(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const lane_u32 *b = (const lane_u32 *)machine_lanes(m, w, in->b);
+  const lane_u32 *c = (const lane_u32 *)machine_lanes(m, w, in->c);
+  const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
+  lane_u32 *out = (lane_u32 *)m->scratch;
+  uint32_t inside = 0;
+  check_members(m, w, in, mask);
+  for (int l = 0; l < INSN_LANES; l++) {
+    int n = (int)(b[l] & 31), clamp = (int)(c[l] & 31), segment = (int)(c[l] >> 8 & 31);
+    int top = (l & segment) | (clamp & ~segment), bottom = l & segment, from = l;
+    bool ok = false;
+    switch ((enum insn_shfl)in->sub) {
+    case SHFL_UP:
+      from = l - n;
+      ok = from >= top;
+      break;
+    case SHFL_DOWN:
+      from = l + n;
+      ok = from <= top;
+      break;
+    case SHFL_BFLY:
+      from = l ^ n;
+      ok = from <= top;
+      break;
+    case SHFL_IDX:
+      from = bottom | (n & ~segment);
+      ok = from <= top;
+      break;
+    }
+    out[l] = a[ok ? from & 31 : l];
+    inside |= (uint32_t)ok << l;
+  }
+  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  machine_set_pred(w, in->p, mask, inside);
+}
+
+static void vote(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  check_members(m, w, in, mask);
+  uint32_t yes = machine_pred(w, in->pa) & mask;
+  lane_u32 *out = (lane_u32 *)m->scratch;
+  for (int l = 0; l < INSN_LANES; l++)
+    out[l] = yes;
+  if (in->sub == VOTE_BALLOT) {
+    blend(machine_lanes(m, w, in->dst), out, mask, 4);
+    return;
+  }
+  bool v = in->sub == VOTE_ALL   ? yes == mask
+           : in->sub == VOTE_ANY ? yes != 0
+                                 : yes == 0 || yes == mask;
+  machine_set_pred(w, in->p, mask, v ? UINT32_MAX : 0);
+}
+
+static void redux(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
+  uint64_t v = a[__builtin_ctz(mask)];
+  check_members(m, w, in, mask);
+  for (uint32_t left = mask & (mask - 1); left; left &= left - 1)
+    v = exec_atom_value(in, v, a[__builtin_ctz(left)]);
+  lane_u32 *out = (lane_u32 *)m->scratch;
+  for (int l = 0; l < INSN_LANES; l++)
+    out[l] = (uint32_t)v;
+  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+}
+
+static void activemask(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
+                       uint32_t active) {
+  lane_u32 *out = (lane_u32 *)m->scratch;
+  for (int l = 0; l < INSN_LANES; l++)
+    out[l] = active;
+  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+}
+
+bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
+               uint32_t active) {
+  switch ((enum insn_kind)in->kind) {
+  case INSN_ALU:
+    alu(m, w, in, mask);
+    return true;
+  case INSN_SETP:
+    setp(m, w, in, mask);
+    return true;
+  case INSN_PRED:
+    machine_set_pred(
+        w, in->p, mask,
+        joined((enum insn_bool)in->sub, machine_pred(w, in->pa), machine_pred(w, in->pb)));
+    return true;
+  case INSN_SELP:
+    selp(m, w, in, mask);
+    return true;
+  case INSN_CVT:
+    exec_cvt(in, open_dest(m, w, in, mask), machine_lanes(m, w, in->a));
+    close_dest(m, w, in, mask);
+    return true;
+  case INSN_PACK:
+    pack(m, w, in, mask);
+    return true;
+  case INSN_UNPACK:
+    unpack(m, w, in, mask);
+    return true;
+  case INSN_SHFL:
+    shfl(m, w, in, mask);
+    return true;
+  case INSN_VOTE:
+    vote(m, w, in, mask);
+    return true;
+  case INSN_REDUX:
+    redux(m, w, in, mask);
+    return true;
+  case INSN_ACTIVEMASK:
+    activemask(m, w, in, mask, active);
+    return true;
+  case INSN_WARP_SYNC:
+    w->syncs++;
+    return true;
+  case INSN_FENCE:
+  case INSN_NOP:
+    return true;
+  default:
+    return false;
+  }
+}

@@ -1,0 +1,14 @@
+/* Control flow of a kernel: where lanes that part at a branch meet again. */
+#ifndef MM_SIM_XRAY_FLOW_H
+#define MM_SIM_XRAY_FLOW_H
+
+#include "sim/xray/insn.h"
+
+/* Sets the reconvergence of every branch: the first instruction of its immediate post-dominator; -1
+ * where its sides meet only at the end or never. Targets are resolved before. */
+void flow_resolve(struct insn *code, int n);
+
+/* Marks in starts (n entries) the first instruction of every basic block. */
+void flow_starts(const struct insn *code, int n, bool *starts);
+
+#endif

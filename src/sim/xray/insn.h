@@ -1,0 +1,131 @@
+/* Instructions as they are run: registers are places in the file of a warp, labels are indices.
+ * Plain data, made by decode.c. */
+#ifndef MM_SIM_XRAY_INSN_H
+#define MM_SIM_XRAY_INSN_H
+
+#include "sim/xray/ptx.h"
+
+enum { INSN_LANES = 32, INSN_UNIT = 128 }; /* bytes of 32 lanes of 4 bytes */
+
+/* A value of all lanes: units into the register file of the warp; ~units into the constants. */
+typedef int32_t insn_slot;
+enum { INSN_NO_SLOT = INT32_MAX };
+
+struct insn_pred { /* a mask of lanes among the warp's predicates; 0 is the one that is always true
+                    */
+  int32_t index;
+  bool neg;
+};
+
+enum insn_kind {
+  INSN_ALU,
+  INSN_SETP,
+  INSN_PRED, /* logic of predicates */
+  INSN_SELP,
+  INSN_CVT,
+  INSN_PACK,
+  INSN_UNPACK,
+  INSN_LD,
+  INSN_ST,
+  INSN_ATOM,
+  INSN_BRA,
+  INSN_RET,
+  INSN_BAR,
+  INSN_BAR_ARRIVE,
+  INSN_WARP_SYNC,
+  INSN_FENCE,
+  INSN_SHFL,
+  INSN_VOTE,
+  INSN_ACTIVEMASK,
+  INSN_REDUX,
+  INSN_TRAP,
+  INSN_NOP,
+  INSN_UNSUPPORTED
+};
+
+enum insn_bool { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR, BOOL_NOT, BOOL_MOV };
+enum insn_shfl { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum insn_vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum insn_atom {
+  ATOM_ADD,
+  ATOM_MIN,
+  ATOM_MAX,
+  ATOM_CAS,
+  ATOM_EXCH,
+  ATOM_AND,
+  ATOM_OR,
+  ATOM_XOR,
+  ATOM_INC,
+  ATOM_DEC
+};
+enum insn_count { COUNT_NOTHING, COUNT_FFMA, COUNT_FADD, COUNT_FMUL };
+
+typedef void insn_alu(void *d, const void *a, const void *b, const void *c);
+typedef uint32_t insn_cmp(const void *a, const void *b);
+
+struct insn {
+  uint8_t kind, count;
+  uint8_t sub;       /* insn_bool, insn_shfl, insn_vote or insn_atom */
+  uint8_t dst_bytes; /* 4 or 8: of a lane of the destination register */
+  bool ftz, sat;
+  bool has_guard;
+  struct insn_pred guard;
+  insn_slot dst, a, b, c;
+  struct insn_pred p, p2, pa, pb; /* written: p, p2 (index -1: none); read: pa, pb */
+  union {
+    insn_alu *alu;
+    insn_cmp *cmp;
+  };
+  /* memory */
+  uint8_t space, nvec, width; /* width: bytes of one element */
+  uint8_t vec_bytes[4];       /* 4 or 8: of the lanes of a vector's registers */
+  insn_slot vec[4];
+  struct ptx_type type, from; /* of memory; of a conversion: to and from */
+  uint8_t round;              /* of a conversion: 'n' nearest 'z' zero 'm' down 'p' up, 0: none */
+  bool round_int;
+  insn_slot base;
+  bool base_wide; /* the address register has 64 bits */
+  int64_t offset;
+  /* how ptxas joins shared loads: 0 by itself, 8 or 16 leads a group of that width, 255 is in one
+   */
+  uint8_t joined;
+  int8_t joined_back; /* bytes from the group's address to this one's */
+  int32_t target, reconverge;
+  int32_t line;      /* index of the source line */
+  int32_t text_line; /* of the PTX */
+  struct slice op;
+};
+
+struct insn_special { /* a register that the machine fills in when a warp starts */
+  struct slice name;
+  insn_slot slot;
+  int bytes;
+};
+
+struct insn_line {
+  int file, line;
+};
+
+struct insn_symbol { /* a variable and its place in its window */
+  const struct ptx_var *var;
+  int64_t at;
+};
+
+struct program { /* one kernel ready to run */
+  struct insn *code;
+  int ncode;
+  int units; /* register file of a warp */
+  int npreds;
+  unsigned char *consts;
+  int nconsts; /* units */
+  struct insn_special *specials;
+  int nspecials;
+  struct insn_line *lines;
+  int nlines;
+  struct insn_symbol *symbols; /* shared, local and param of the kernel, then those of the module */
+  int nsymbols;
+  int64_t shared_bytes, local_bytes, param_bytes; /* static */
+  int64_t global_bytes, const_bytes;              /* of the module */
+};
+
+#endif

@@ -1,0 +1,73 @@
+/* The state of one run, shared by the parts that execute instructions. Plain data. */
+#ifndef MM_SIM_XRAY_MACHINE_H
+#define MM_SIM_XRAY_MACHINE_H
+
+#include "sim/xray/insn.h"
+#include "sim/xray/xray.h"
+
+struct memory;
+struct shadow;
+struct tally;
+struct report;
+
+enum { MACHINE_STACK = 80, MACHINE_BARRIERS = 16 };
+
+struct path { /* lanes that go on at pc until they reach reconverge */
+  int32_t pc, reconverge;
+  uint32_t mask;
+};
+
+enum warp_state { WARP_RUNS, WARP_WAITS, WARP_ENDED };
+
+struct warp {
+  int index; /* in the block; its lane l is thread index * 32 + l */
+  enum warp_state state;
+  int barrier; /* that it waits at */
+  uint32_t alive;
+  unsigned char *regs;
+  uint32_t *preds;
+  struct path stack[MACHINE_STACK];
+  int depth;
+  uint16_t syncs; /* __syncwarp so far */
+};
+
+struct barrier {
+  int threads;  /* arrived */
+  int expected; /* 0: all that are alive */
+};
+
+struct machine {
+  const struct program *program;
+  const struct xray_launch *launch;
+  struct memory *memory;
+  struct shadow *shadow;
+  struct tally *tally;
+  struct report *report;
+  int64_t block[3];
+  int64_t block_number;
+  struct warp *warps;
+  int nwarps;
+  struct barrier barriers[MACHINE_BARRIERS];
+  uint32_t epoch;         /* of the block: 1 at first, one more at each barrier */
+  int64_t left;           /* of the budget */
+  bool halted;            /* nothing more can be run */
+  unsigned char *scratch; /* 4 units */
+};
+
+/* The 32 lanes of a slot. */
+static inline unsigned char *machine_lanes(const struct machine *m, const struct warp *w,
+                                           insn_slot s) {
+  return s >= 0 ? w->regs + (int64_t)s * INSN_UNIT : m->program->consts + (int64_t)~s * INSN_UNIT;
+}
+
+static inline uint32_t machine_pred(const struct warp *w, struct insn_pred p) {
+  uint32_t v = w->preds[p.index];
+  return p.neg ? ~v : v;
+}
+
+static inline void machine_set_pred(struct warp *w, struct insn_pred p, uint32_t mask, uint32_t v) {
+  if (p.index > 0)
+    w->preds[p.index] = (w->preds[p.index] & ~mask) | (v & mask);
+}
+
+#endif

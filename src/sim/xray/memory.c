@@ -1,0 +1,171 @@
+#include "sim/xray/memory.h"
+
+#include "base/alloc.h"
+#include "sim/xray/decode.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LOCAL = 1 << 20, MAX_SHARED = 228 * 1024 };
+
+struct memory {
+  struct memory_piece *arrays;
+  int narrays; /* the last is the module's */
+  struct memory_piece shared, local, constants, params;
+  struct memory_piece of_thread; /* the last thread's part of local */
+  int64_t threads;
+};
+
+static void fill_globals(unsigned char *data, const struct program *p, enum ptx_space space) {
+  for (int i = 0; i < p->nsymbols; i++) {
+    const struct ptx_var *v = p->symbols[i].var;
+    int64_t at = p->symbols[i].at;
+    if (v->space != space || !v->init)
+      continue;
+    if (space == PTX_GLOBAL)
+      at -= DECODE_GLOBAL_BASE;
+    memcpy(data + at, v->init, (size_t)v->bytes);
+  }
+}
+
+static bool fill_params(struct memory *mem, const struct program *p, const struct ptx_func *f,
+                        const struct xray_launch *launch, struct err *err) {
+  if (launch->nargs != f->nparams)
+    return err_set(err,
+                   "Kernel %.*s takes %d arguments, %d were given. Give one for each parameter.",
+                   f->name.n, f->name.p, f->nparams, launch->nargs);
+  for (int i = 0; i < f->nparams; i++) {
+    const struct xray_arg *arg = &launch->args[i];
+    int64_t bytes = f->params[i].bytes, at = 0;
+    for (int s = 0; s < p->nsymbols; s++)
+      if (p->symbols[s].var == &f->params[i])
+        at = p->symbols[s].at;
+    if (arg->array >= launch->narrays || (arg->array >= 0 && bytes != 8))
+      return err_set(err, "Argument %d of kernel %.*s cannot be an array. Check the order.", i + 1,
+                     f->name.n, f->name.p);
+    if (arg->array >= 0) {
+      memcpy(mem->params.data + at, &mem->arrays[arg->array].base, 8);
+      continue;
+    }
+    if (arg->bytes != bytes || arg->bytes > (int)sizeof arg->value)
+      return err_set(err,
+                     "Argument %d of kernel %.*s has %lld bytes, %d were given. Check its type.",
+                     i + 1, f->name.n, f->name.p, (long long)bytes, arg->bytes);
+    memcpy(mem->params.data + at, arg->value, (size_t)bytes);
+  }
+  return true;
+}
+
+static struct memory_piece piece(const char *name, int64_t base, int64_t bytes) {
+  return (struct memory_piece){name, alloc_zero((size_t)bytes + 16, 1), base, bytes, -1};
+}
+
+struct memory *memory_new(const struct ptx_module *module, const struct program *program,
+                          const struct ptx_func *f, const struct xray_launch *launch,
+                          struct err *err) {
+  (void)module;
+  int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+  int64_t shared = program->shared_bytes + launch->shared_bytes;
+  if (shared > MAX_SHARED || launch->shared_bytes < 0) {
+    err_set(err,
+            "The kernel wants %lld bytes of shared memory a block; no GPU has more than %d. "
+            "Make the tile smaller.",
+            (long long)shared, MAX_SHARED);
+    return NULL;
+  }
+  if (program->local_bytes > MAX_LOCAL) {
+    err_set(err,
+            "The kernel wants %lld bytes of local memory a thread, more than %d. Make its local "
+            "arrays smaller.",
+            (long long)program->local_bytes, MAX_LOCAL);
+    return NULL;
+  }
+  struct memory *mem = alloc_zero(1, sizeof *mem);
+  mem->threads = threads;
+  mem->narrays = launch->narrays + 1;
+  mem->arrays = alloc_zero((size_t)mem->narrays, sizeof *mem->arrays);
+  for (int i = 0; i < launch->narrays; i++) {
+    const struct xray_array *a = &launch->arrays[i];
+    mem->arrays[i] = (struct memory_piece){a->name, a->data, DECODE_ARRAY_BASE(i),
+                                           a->data ? (int64_t)a->bytes : 0, i};
+  }
+  struct memory_piece *own = &mem->arrays[launch->narrays];
+  *own = piece("a variable of the module", DECODE_GLOBAL_BASE, program->global_bytes);
+  own->array = launch->narrays;
+  mem->shared = piece("shared memory", 0, shared);
+  mem->local = piece("local memory", 0, program->local_bytes * threads);
+  mem->constants = piece("constant memory", 0, program->const_bytes);
+  mem->params = piece("the parameters", 0, program->param_bytes);
+  fill_globals(own->data, program, PTX_GLOBAL);
+  fill_globals(mem->constants.data, program, PTX_CONST);
+  mem->local.bytes = program->local_bytes;
+  if (!fill_params(mem, program, f, launch, err)) {
+    memory_free(mem);
+    return NULL;
+  }
+  return mem;
+}
+
+void memory_free(struct memory *mem) {
+  if (!mem)
+    return;
+  free(mem->arrays[mem->narrays - 1].data);
+  free(mem->arrays);
+  free(mem->shared.data);
+  free(mem->local.data);
+  free(mem->constants.data);
+  free(mem->params.data);
+  free(mem);
+}
+
+int memory_arrays(const struct memory *mem) { return mem->narrays; }
+const struct memory_piece *memory_array(const struct memory *mem, int i) { return &mem->arrays[i]; }
+
+const struct memory_piece *memory_find(struct memory *mem, enum ptx_space space, int64_t address,
+                                       int64_t thread) {
+  switch (space) {
+  case PTX_GLOBAL: {
+    int64_t i = DECODE_ARRAY_OF(address);
+    if (i == -1)
+      i = mem->narrays - 1;
+    else if (i == mem->narrays - 1)
+      return NULL;
+    return i >= 0 && i < mem->narrays ? &mem->arrays[i] : NULL;
+  }
+  case PTX_SHARED:
+    return &mem->shared;
+  case PTX_CONST:
+    return &mem->constants;
+  case PTX_PARAM:
+    return &mem->params;
+  case PTX_LOCAL:
+    mem->of_thread = mem->local;
+    mem->of_thread.data += thread * mem->local.bytes;
+    return &mem->of_thread;
+  default:
+    return NULL;
+  }
+}
+
+enum ptx_space memory_space(int64_t *address) {
+  if (*address >= MEMORY_CONST_WINDOW && *address < 2 * MEMORY_CONST_WINDOW) {
+    *address -= MEMORY_CONST_WINDOW;
+    return PTX_CONST;
+  }
+  if (*address >= MEMORY_LOCAL_WINDOW && *address < 2 * MEMORY_LOCAL_WINDOW) {
+    *address -= MEMORY_LOCAL_WINDOW;
+    return PTX_LOCAL;
+  }
+  if (*address >= MEMORY_SHARED_WINDOW && *address < MEMORY_LOCAL_WINDOW) {
+    *address -= MEMORY_SHARED_WINDOW;
+    return PTX_SHARED;
+  }
+  return PTX_GLOBAL;
+}
+
+int64_t memory_shared_bytes(const struct memory *mem) { return mem->shared.bytes; }
+
+void memory_next_block(struct memory *mem) {
+  memset(mem->shared.data, 0, (size_t)mem->shared.bytes);
+  memset(mem->local.data, 0, (size_t)(mem->local.bytes * mem->threads));
+}

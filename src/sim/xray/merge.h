@@ -1,0 +1,11 @@
+/* How ptxas joins neighbouring shared loads: sets `joined` of the loads of a program. */
+#ifndef MM_SIM_XRAY_MERGE_H
+#define MM_SIM_XRAY_MERGE_H
+
+#include "sim/xray/insn.h"
+
+/* Joins 4-byte shared loads of one basic block whose addresses differ by constants into loads of 8
+ * and 16 bytes where the alignment is known; not across stores, barriers and volatile accesses. */
+void merge_shared_loads(struct program *p);
+
+#endif

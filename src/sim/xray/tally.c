@@ -1,0 +1,180 @@
+#include "sim/xray/tally.h"
+
+#include "base/alloc.h"
+#include "sim/warp.h"
+#include "sim/xray/report.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE = 4096, PERIOD = 128 };
+
+/* What an access costs depends on the distances between lanes and on the place in a line of 128
+ * bytes only, so that one pattern is counted once. */
+struct cached {
+  int32_t delta[INSN_LANES];
+  uint32_t mask;
+  int32_t insn, rest;
+  bool used, shared;
+  int sectors, wavefronts, conflicts;
+};
+
+struct tally {
+  const struct program *program;
+  struct tally_cell *cells;
+  struct cached *cache;
+};
+
+struct tally *tally_new(const struct program *p) {
+  struct tally *t = alloc_zero(1, sizeof *t);
+  t->program = p;
+  t->cells = alloc_zero((size_t)p->ncode, sizeof *t->cells);
+  t->cache = alloc_zero(CACHE, sizeof *t->cache);
+  return t;
+}
+
+void tally_free(struct tally *t) {
+  if (!t)
+    return;
+  free(t->cells);
+  free(t->cache);
+  free(t);
+}
+
+struct tally_cell *tally_cell(struct tally *t, int i) {
+  return &t->cells[i];
+}
+
+static bool lanes_pair(const int64_t a[32], int bit) {
+  for (int l = 0; l < INSN_LANES; l++)
+    if (a[l] >= 0 && a[l ^ bit] >= 0 && a[l] != a[l ^ bit])
+      return false;
+  return true;
+}
+
+/* The passes that the width needs by itself. */
+static int own_passes(const int64_t a[32], int width, bool store) {
+  int passes = width / 4;
+  if (passes > 1 && !store && (lanes_pair(a, 1) || lanes_pair(a, 2)))
+    passes /= 2;
+  return passes;
+}
+
+static void measure(struct cached *c, const int64_t address[32], int bytes, bool store) {
+  int64_t a[INSN_LANES];
+  int width = bytes < 4 ? 4 : bytes;
+  for (int l = 0; l < INSN_LANES; l++)
+    a[l] = c->mask >> l & 1 ? address[l] & ~(int64_t)3 : -1;
+  if (c->shared) {
+    c->wavefronts = warp_shared_wavefronts(a, width, store);
+    c->conflicts = c->wavefronts - own_passes(a, width, store);
+  } else {
+    c->sectors = warp_sectors(a, width);
+    c->wavefronts = warp_global_wavefronts(a, width, store);
+  }
+}
+
+/* Distances from the first active lane; false if one does not fit. */
+static bool distances(int32_t delta[32], const int64_t address[32], uint32_t mask, int64_t first) {
+  int64_t wrong = 0;
+  for (int l = 0; l < INSN_LANES; l++) {
+    int64_t d = mask >> l & 1 ? address[l] - first : 0;
+    delta[l] = (int32_t)d;
+    wrong |= d ^ delta[l];
+  }
+  return wrong == 0;
+}
+
+static const struct cached *lookup(struct tally *t, int i, bool shared, const int64_t address[32],
+                                   uint32_t mask, int bytes, bool store, struct cached *own) {
+  int64_t first = address[__builtin_ctz(mask)];
+  int32_t rest = (int32_t)(first & (PERIOD - 1));
+  uint32_t hash = (uint32_t)i * 32u + (uint32_t)rest / 4u + (mask * 2654435761u >> 20);
+  struct cached *c = &t->cache[hash % CACHE];
+  *own = (struct cached){.mask = mask, .insn = i, .rest = rest, .used = true, .shared = shared};
+  bool keep = distances(own->delta, address, mask, first);
+  if (keep && c->used && c->insn == i && c->mask == mask && c->rest == rest &&
+      c->shared == shared && memcmp(c->delta, own->delta, sizeof c->delta) == 0)
+    return c;
+  measure(own, address, bytes, store);
+  if (!keep)
+    return own;
+  *c = *own;
+  return c;
+}
+
+void tally_access(struct tally *t, int i, enum ptx_space space, const int64_t address[32],
+                  uint32_t mask, int bytes, bool store) {
+  if (!mask || (space != PTX_GLOBAL && space != PTX_SHARED))
+    return;
+  struct cached own;
+  const struct cached *c = lookup(t, i, space == PTX_SHARED, address, mask, bytes, store, &own);
+  struct tally_cell *cell = &t->cells[i];
+  if (space == PTX_SHARED) {
+    cell->shared_requests++;
+    cell->shared_wavefronts += c->wavefronts;
+    cell->shared_conflicts += c->conflicts;
+  } else {
+    cell->global_requests++;
+    cell->global_sectors += c->sectors;
+    cell->global_wavefronts += c->wavefronts;
+  }
+}
+
+/* ---- sums */
+
+static void add_cell(struct xray_counts *to, const struct insn *in, const struct tally_cell *c) {
+  double threads = (double)c->threads;
+  to->warp_instructions += (double)c->runs;
+  to->divergent_branches += (double)c->divergent;
+  to->ffma += in->count == COUNT_FFMA ? threads : 0;
+  to->fadd += in->count == COUNT_FADD ? threads : 0;
+  to->fmul += in->count == COUNT_FMUL ? threads : 0;
+  to->barriers += in->kind == INSN_BAR ? (double)c->runs : 0;
+  if (in->kind == INSN_LD) {
+    to->gld_requests += (double)c->global_requests;
+    to->gld_sectors += (double)c->global_sectors;
+    to->gld_wavefronts += (double)c->global_wavefronts;
+    to->lds_requests += (double)c->shared_requests;
+    to->lds_wavefronts += (double)c->shared_wavefronts;
+    to->lds_conflicts += (double)c->shared_conflicts;
+  } else if (in->kind == INSN_ST) {
+    to->gst_requests += (double)c->global_requests;
+    to->gst_sectors += (double)c->global_sectors;
+    to->gst_wavefronts += (double)c->global_wavefronts;
+    to->sts_requests += (double)c->shared_requests;
+    to->sts_wavefronts += (double)c->shared_wavefronts;
+    to->sts_conflicts += (double)c->shared_conflicts;
+  }
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct xray_line *x = a, *y = b;
+  int c = strcmp(x->file, y->file);
+  return c ? c : (x->line > y->line) - (x->line < y->line);
+}
+
+void tally_sum(const struct tally *t, const struct report *r, struct xray_report *out) {
+  const struct program *p = t->program;
+  struct xray_line *lines = alloc_zero((size_t)p->nlines, sizeof *lines);
+  bool *seen = alloc_zero((size_t)p->nlines, sizeof *seen);
+  for (int i = 0; i < p->ncode; i++) {
+    const struct insn *in = &p->code[i];
+    if (!t->cells[i].runs)
+      continue;
+    add_cell(&out->counts, in, &t->cells[i]);
+    add_cell(&lines[in->line].counts, in, &t->cells[i]);
+    seen[in->line] = true;
+  }
+  int n = 0;
+  for (int i = 0; i < p->nlines; i++) {
+    if (!seen[i] || report_line(r, i) == 0)
+      continue;
+    lines[i].line = report_line(r, i);
+    report_file(r, i, lines[i].file, sizeof lines[i].file);
+    lines[n++] = lines[i];
+  }
+  qsort(lines, (size_t)n, sizeof *lines, by_place);
+  free(seen);
+  out->lines = lines;
+  out->nlines = n;
+}

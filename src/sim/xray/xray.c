@@ -1,0 +1,170 @@
+#include "sim/xray/xray.h"
+
+#include "base/alloc.h"
+#include "sim/xray/decode.h"
+#include "sim/xray/exec_flow.h"
+#include "sim/xray/machine.h"
+#include "sim/xray/memory.h"
+#include "sim/xray/merge.h"
+#include "sim/xray/ptx_parse.h"
+#include "sim/xray/report.h"
+#include "sim/xray/shadow.h"
+#include "sim/xray/tally.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = 1024 };
+static const int64_t default_budget = (int64_t)1 << 33;
+
+struct xray_module {
+  struct ptx_module *ptx;
+  char **names; /* of the entries */
+  int nnames;
+};
+
+xray_module *xray_load(const char *ptx, size_t n, struct err *err) {
+  struct ptx_module *p = ptx_parse(ptx, n, err);
+  if (!p)
+    return NULL;
+  xray_module *m = alloc_zero(1, sizeof *m);
+  m->ptx = p;
+  m->names = alloc_zero((size_t)p->nfuncs, sizeof *m->names);
+  for (int i = 0; i < p->nfuncs; i++)
+    if (p->funcs[i].entry && p->funcs[i].defined)
+      m->names[m->nnames++] = alloc_strn(p->funcs[i].name.p, (size_t)p->funcs[i].name.n);
+  return m;
+}
+
+void xray_free(xray_module *m) {
+  if (!m)
+    return;
+  for (int i = 0; i < m->nnames; i++)
+    free(m->names[i]);
+  free(m->names);
+  ptx_parse_free(m->ptx);
+  free(m);
+}
+
+const char *xray_entry(const xray_module *m, int i) {
+  return i >= 0 && i < m->nnames ? m->names[i] : NULL;
+}
+
+static const struct ptx_func *find_entry(const xray_module *m, const char *name, struct err *err) {
+  if (!name && m->nnames == 1)
+    name = m->names[0];
+  for (int i = 0; name && i < m->ptx->nfuncs; i++) {
+    const struct ptx_func *f = &m->ptx->funcs[i];
+    if (f->entry && f->defined && ptx_lex_is(f->name, name))
+      return f;
+  }
+  if (name)
+    err_set(err, "There is no kernel \"%s\" in this PTX. Its first kernel is %s.", name,
+            m->nnames ? m->names[0] : "missing");
+  else
+    err_set(err, "This PTX holds %d kernels. Name the one to run.", m->nnames);
+  return NULL;
+}
+
+static bool check_launch(const struct xray_launch *l, struct err *err) {
+  static const int64_t grid_max[3] = {INT32_MAX, 65535, 65535}, block_max[3] = {1024, 1024, 64};
+  int64_t threads = 1;
+  for (int i = 0; i < 3; i++) {
+    if (l->grid[i] < 1 || l->grid[i] > grid_max[i])
+      return err_set(err,
+                     "The grid has %lld blocks in %c; CUDA takes 1 to %lld. Change the launch.",
+                     (long long)l->grid[i], 'x' + i, (long long)grid_max[i]);
+    if (l->block[i] < 1 || l->block[i] > block_max[i])
+      return err_set(err,
+                     "The block has %lld threads in %c; CUDA takes 1 to %lld. Change the launch.",
+                     (long long)l->block[i], 'x' + i, (long long)block_max[i]);
+    threads *= l->block[i];
+  }
+  if (threads > MAX_THREADS)
+    return err_set(err,
+                   "The block has %lld threads; CUDA takes at most %d. Make the block smaller.",
+                   (long long)threads, MAX_THREADS);
+  return true;
+}
+
+/* ---- the run */
+
+static void make_warps(struct machine *m) {
+  const int64_t *b = m->launch->block;
+  m->nwarps = (int)((b[0] * b[1] * b[2] + INSN_LANES - 1) / INSN_LANES);
+  m->warps = alloc_zero((size_t)m->nwarps, sizeof *m->warps);
+  for (int i = 0; i < m->nwarps; i++) {
+    m->warps[i].index = i;
+    m->warps[i].regs = alloc_zero((size_t)m->program->units, INSN_UNIT);
+    m->warps[i].preds = alloc_zero((size_t)m->program->npreds, sizeof(uint32_t));
+  }
+  m->scratch = alloc_zero(4, INSN_UNIT);
+}
+
+static void free_warps(struct machine *m) {
+  for (int i = 0; i < m->nwarps; i++) {
+    free(m->warps[i].regs);
+    free(m->warps[i].preds);
+  }
+  free(m->warps);
+  free(m->scratch);
+}
+
+static bool run_blocks(struct machine *m) {
+  const int64_t *grid = m->launch->grid;
+  for (m->block[2] = 0; m->block[2] < grid[2]; m->block[2]++)
+    for (m->block[1] = 0; m->block[1] < grid[1]; m->block[1]++)
+      for (m->block[0] = 0; m->block[0] < grid[0]; m->block[0]++) {
+        memory_next_block(m->memory);
+        shadow_next_block(m->shadow);
+        if (!exec_flow_block(m))
+          return false;
+        m->block_number++;
+      }
+  return true;
+}
+
+bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xray_report *out,
+              struct err *err) {
+  *out = (struct xray_report){0};
+  const struct ptx_func *f = find_entry(m, launch->entry, err);
+  if (!f || !check_launch(launch, err))
+    return false;
+  struct program *p = decode_kernel(m->ptx, f);
+  merge_shared_loads(p);
+  struct machine machine = {.program = p, .launch = launch};
+  machine.memory = memory_new(m->ptx, p, f, launch, err);
+  if (!machine.memory) {
+    decode_free(p);
+    return false;
+  }
+  machine.left = launch->budget > 0 ? launch->budget : default_budget;
+  machine.report = report_new(m->ptx, p);
+  machine.tally = tally_new(p);
+  machine.shadow = shadow_new(p, machine.memory, launch);
+  make_warps(&machine);
+  out->finished = run_blocks(&machine);
+  tally_sum(machine.tally, machine.report, out);
+  out->problems = report_take(machine.report, &out->nproblems);
+  free_warps(&machine);
+  shadow_free(machine.shadow);
+  tally_free(machine.tally);
+  report_free(machine.report);
+  memory_free(machine.memory);
+  decode_free(p);
+  return true;
+}
+
+void xray_report_done(struct xray_report *r) {
+  free(r->problems);
+  free(r->lines);
+  *r = (struct xray_report){0};
+}
+
+const char *xray_kind_name(enum xray_kind k) {
+  static const char *const names[XRAY_KINDS] = {
+      "oob_global",    "oob_shared",         "misaligned",        "null",
+      "race_shared",   "race_warp",          "race_global",       "uninit_shared",
+      "uninit_global", "barrier_divergence", "deadlock",          "budget",
+      "trap",          "shfl_mask",          "cp_async_unwaited", "unsupported"};
+  return (unsigned)k < XRAY_KINDS ? names[k] : "";
+}
