@@ -156,9 +156,9 @@ bool nvrtc_compile_request(const nvrtc *n, const struct nvrtc_request *q, struct
   double start = clock_ms();
   cuda_nvrtc_program program = NULL;
   bool own = q->nheaders == 0;
-  int rc = n->api.create(&program, q->source, q->name, own ? NHEADERS : q->nheaders,
-                         own ? header_texts : q->header_texts,
-                         own ? header_names : q->header_names);
+  int rc =
+      n->api.create(&program, q->source, q->name, own ? NHEADERS : q->nheaders,
+                    own ? header_texts : q->header_texts, own ? header_names : q->header_names);
   for (int i = 0; !rc && i < q->nnames; i++)
     rc = n->api.add_name(program, q->names[i]);
   if (rc) {

@@ -43,8 +43,7 @@ static bool read_complaint(const char *line, size_t len, struct complaint *c) {
   c->file = line;
   c->file_len = (size_t)(open - line);
   c->line = atoi(open + 1);
-  snprintf(c->text, sizeof c->text, "%.*s", (int)(len - skip - (size_t)(mark - line)),
-           mark + skip);
+  snprintf(c->text, sizeof c->text, "%.*s", (int)(len - skip - (size_t)(mark - line)), mark + skip);
   return true;
 }
 
@@ -143,7 +142,7 @@ static bool drop_name(struct builder *b, const struct complaint *c, const char *
     if (same_but_space(b->names.all[i].text, at, len)) {
       const struct ptx_name *name = &b->names.all[i];
       struct cuda_scan *scan = b->out->sources.all[name->source].scan;
-      cuda_scan_note(scan, scan->kernels[name->kernel].line, name->text, c->text);
+      cuda_scan_note(scan, name->line, name->text, c->text);
       ptx_names_remove(&b->names, i);
       return true;
     }
@@ -155,7 +154,7 @@ static void drop_gone(struct builder *b) {
   for (int i = b->names.n; i > 0; i--) {
     const struct ptx_name *name = &b->names.all[i - 1];
     const struct cuda_scan *scan = b->out->sources.all[name->source].scan;
-    if (scan->chunks[scan->kernels[name->kernel].chunk].gone)
+    if (name->chunk >= 0 && scan->chunks[name->chunk].gone)
       ptx_names_remove(&b->names, i - 1);
   }
 }
@@ -198,7 +197,7 @@ static bool repair(struct builder *b, const char *log, struct err *err) {
   if (b->q->entry) {
     const struct ptx_name *name = &b->names.all[0];
     keep_source = name->source;
-    keep = b->out->sources.all[name->source].scan->kernels[name->kernel].chunk;
+    keep = name->chunk;
   }
   if (!next_complaint(&at, &first))
     return false; /* nothing is wrong with a line: err has the library's word */
@@ -211,7 +210,8 @@ static bool repair(struct builder *b, const char *log, struct err *err) {
       return b->names.n > 0 || err_set(err, "%s", b->first);
     if (ptx_sources_drop(&b->out->sources, c.file, c.file_len, c.line, c.text, keep_source, keep)) {
       drop_gone(b);
-      return b->names.n > 0 || err_set(err, "No kernel of %.200s compiles. %s", b->q->name, b->first);
+      return b->names.n > 0 ||
+             err_set(err, "No kernel of %.200s compiles. %s", b->q->name, b->first);
     }
   } while (next_complaint(&at, &c) && !b->q->entry);
   return give_up(b, &first, err);
@@ -224,14 +224,13 @@ static void take_entries(struct builder *b, const struct nvrtc_output *made) {
     const struct ptx_name *name = &b->names.all[i];
     if (!made->lowered[i])
       continue;
-    out->entries[out->nentries++] = (struct ptx_build_entry){
-        .name = alloc_str(name->text),
-        .symbol = alloc_str(made->lowered[i]),
-        .line = out->sources.all[name->source].scan->kernels[name->kernel].line,
-        .registers = -1,
-        .shared_bytes = -1,
-        .stack_bytes = -1,
-        .spill_bytes = -1};
+    out->entries[out->nentries++] = (struct ptx_build_entry){.name = alloc_str(name->text),
+                                                             .symbol = alloc_str(made->lowered[i]),
+                                                             .line = name->line,
+                                                             .registers = -1,
+                                                             .shared_bytes = -1,
+                                                             .stack_bytes = -1,
+                                                             .spill_bytes = -1};
   }
 }
 
@@ -297,17 +296,18 @@ static bool machine_code(struct builder *b, struct err *err) {
 static bool attempts(struct builder *b, struct err *err) {
   for (int i = 0; i < MAX_COMPILES; i++) {
     struct nvrtc_output made;
-    if (compile(b, true, &made, err)) {
+    struct err why = {""}; /* not the caller's: the next attempt may succeed */
+    if (compile(b, true, &made, &why)) {
       take_entries(b, &made);
       b->out->ptx = made.image;
       made.image = NULL;
       nvrtc_output_done(&made);
       return true;
     }
-    bool again = repair(b, made.log, err);
+    bool again = repair(b, made.log, &why);
     nvrtc_output_done(&made);
     if (!again)
-      return false;
+      return err_set(err, "%s", why.text);
   }
   return err_set(err, "%.200s has too many pieces that do not compile. The first: %s", b->q->name,
                  b->first);

@@ -19,16 +19,16 @@ struct ptx_build_request {
 };
 
 struct ptx_build_entry {
-  char *name;   /* "tiled<32>" */
-  char *symbol; /* its name in the PTX */
-  int line;     /* of the kernel, in its source */
+  char *name;                               /* "tiled<32>" */
+  char *symbol;                             /* its name in the PTX */
+  int line;                                 /* of the kernel, in its source */
   int registers, shared_bytes, stack_bytes; /* -1 where not known */
   int spill_bytes;                          /* stored and loaded again; -1 where not known */
 };
 
 struct ptx_build_output {
-  char *ptx; /* NUL-terminated; NULL on failure */
-  char *log; /* of the last compile, "" if the compiler said nothing */
+  char *ptx;                       /* NUL-terminated; NULL on failure */
+  char *log;                       /* of the last compile, "" if the compiler said nothing */
   struct ptx_build_entry *entries; /* the asked one alone, or all */
   int nentries;
   char *cubin; /* NULL unless resources were asked for */

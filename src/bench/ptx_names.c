@@ -22,7 +22,7 @@ static bool means(const char *asked, size_t len, const char *name) {
   return n == len || (n > len + 2 && !memcmp(name + n - len - 2, "::", 2));
 }
 
-static void add(struct ptx_names *names, int source, int kernel, char *text) {
+static void add(struct ptx_names *names, int source, int line, int chunk, char *text) {
   for (int i = 0; i < names->n; i++)
     if (!strcmp(names->all[i].text, text)) {
       free(text);
@@ -32,7 +32,8 @@ static void add(struct ptx_names *names, int source, int kernel, char *text) {
     free(text);
     return;
   }
-  names->all[names->n++] = (struct ptx_name){.text = text, .source = source, .kernel = kernel};
+  names->all[names->n++] =
+      (struct ptx_name){.text = text, .source = source, .line = line, .chunk = chunk};
 }
 
 /* Every way in which the file launches this template. */
@@ -43,19 +44,54 @@ static void add_launched(struct ptx_names *names, const struct ptx_sources *s, i
     const struct cuda_launches *l = &s->all[i].scan->launches;
     for (int j = 0; j < l->n; j++)
       if (l->all[j].template_args && means(l->all[j].kernel, strlen(l->all[j].kernel), k->name))
-        add(names, source, kernel, alloc_printf("%s<%s>", k->name, l->all[j].template_args));
+        add(names, source, k->line, k->chunk,
+            alloc_printf("%s<%s>", k->name, l->all[j].template_args));
   }
 }
 
-static void add_all(struct ptx_names *names, const struct ptx_sources *s) {
+static bool is_known(const struct ptx_sources *s, const char *name) {
+  for (int i = 0; i < s->n; i++)
+    for (int j = 0; j < s->all[i].scan->nkernels; j++)
+      if (means(name, strlen(name), kernel_of(s, i, j)->name))
+        return true;
+  return false;
+}
+
+static bool makes_kernels(const struct ptx_sources *s) {
+  for (int i = 0; i < s->n; i++)
+    if (s->all[i].scan->makes_kernels)
+      return true;
+  return false;
+}
+
+/* Kernels that a macro makes are known by their launches. */
+static void add_made(struct ptx_names *names, const struct ptx_sources *s) {
+  for (int i = 0; i < s->n; i++) {
+    const struct cuda_launches *l = &s->all[i].scan->launches;
+    for (int j = 0; j < l->n; j++) {
+      const char *args = l->all[j].template_args;
+      if (!is_known(s, l->all[j].kernel))
+        add(names, i, l->all[j].line, -1,
+            args ? alloc_printf("%s<%s>", l->all[j].kernel, args) : alloc_str(l->all[j].kernel));
+    }
+  }
+}
+
+static void add_all(struct ptx_names *names, struct ptx_sources *s) {
   for (int i = 0; i < s->n; i++)
     for (int j = 0; j < s->all[i].scan->nkernels; j++) {
       const struct cuda_scan_kernel *k = kernel_of(s, i, j);
-      if (k->template_params)
-        add_launched(names, s, i, j);
+      int before = names->n;
+      if (!k->template_params)
+        add(names, i, k->line, k->chunk, alloc_str(k->name));
       else
-        add(names, i, j, alloc_str(k->name));
+        add_launched(names, s, i, j);
+      if (names->n == before)
+        cuda_scan_note(s->all[i].scan, k->line, k->name,
+                       "Nothing says with which template arguments.");
     }
+  if (makes_kernels(s))
+    add_made(names, s);
 }
 
 static void list_kernels(const struct ptx_sources *s, struct str *text) {
@@ -91,7 +127,8 @@ static bool which(const struct ptx_names *names, const struct cuda_scan_kernel *
   struct str text = {0};
   for (int i = 0; i < names->n && i < 8; i++)
     str_addf(&text, "%s%.80s", i ? ", " : "", names->all[i].text);
-  err_set(err, "%.80s is a template <%.200s>. Name its arguments, as in --entry '%.80s<...>'%s%.400s.",
+  err_set(err,
+          "%.80s is a template <%.200s>. Name its arguments, as in --entry '%.80s<...>'%s%.400s.",
           k->name, k->template_params, k->name, text.len ? ". The file launches: " : "",
           text.len ? text.data : "");
   str_free(&text);
@@ -103,18 +140,18 @@ static bool one(struct ptx_names *names, const struct ptx_sources *s, const char
   const struct cuda_scan_kernel *k = kernel_of(s, i, j);
   const char *args = strchr(entry, '<');
   if (args) {
-    add(names, i, j, alloc_printf("%s%s", k->name, args));
+    add(names, i, k->line, k->chunk, alloc_printf("%s%s", k->name, args));
     return true;
   }
   if (!k->template_params) {
-    add(names, i, j, alloc_str(k->name));
+    add(names, i, k->line, k->chunk, alloc_str(k->name));
     return true;
   }
   add_launched(names, s, i, j);
   return names->n == 1 ? true : which(names, k, err);
 }
 
-bool ptx_names_choose(struct ptx_names *names, const struct ptx_sources *s, const char *entry,
+bool ptx_names_choose(struct ptx_names *names, struct ptx_sources *s, const char *entry,
                       struct err *err) {
   *names = (struct ptx_names){.all = alloc_zero(MAX_NAMES, sizeof *names->all)};
   if (!entry) {
@@ -130,7 +167,10 @@ bool ptx_names_choose(struct ptx_names *names, const struct ptx_sources *s, cons
       if (means(entry, len, name) || !strcmp(entry, name))
         return one(names, s, entry, i, j, err);
     }
-  return no_such(s, entry, err);
+  if (!makes_kernels(s))
+    return no_such(s, entry, err);
+  add(names, 0, 1, -1, alloc_str(entry));
+  return true;
 }
 
 void ptx_names_remove(struct ptx_names *names, int i) {

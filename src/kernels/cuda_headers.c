@@ -3,10 +3,10 @@
 #include <string.h>
 
 /* A failed assert is a call, as nvcc makes it: an empty one would change the registers. */
-#define ASSERT \
-  "#undef assert\n" \
-  "#ifdef NDEBUG\n#define assert(e) ((void)0)\n#else\n" \
-  "#define assert(e) ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, " \
+#define ASSERT                                                                                     \
+  "#undef assert\n"                                                                                \
+  "#ifdef NDEBUG\n#define assert(e) ((void)0)\n#else\n"                                            \
+  "#define assert(e) ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, "                       \
   "__PRETTY_FUNCTION__, 1))\n#endif\n"
 
 const char cuda_headers_prelude_name[] = "mmtutor_prelude.h";
@@ -57,8 +57,7 @@ static const char prelude[] =
     "typedef long long ssize_t; typedef long long intmax_t;\n"
     "typedef unsigned long long uintmax_t;\n"
     "extern \"C\" __device__ void __assertfail(const char *, const char *, unsigned,\n"
-    "                                        const char *, size_t);\n" ASSERT
-    "namespace std {\n"
+    "                                        const char *, size_t);\n" ASSERT "namespace std {\n"
     "namespace chrono {} namespace literals {} namespace placeholders {}\n"
     "using ::size_t; using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;\n"
     "using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t;\n"
@@ -97,9 +96,9 @@ static const char *const empty[] = {
     "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cuda_profiler_api.h", "cublas_v2.h",
     "cublas.h", "cublasLt.h", "curand.h", "cusparse.h", "cusolverDn.h", "cufft.h", "cudnn.h",
     "nvToolsExt.h", "nvtx3/nvToolsExt.h", "device_launch_parameters.h", "device_functions.h",
-    "driver_types.h", "vector_types.h", "vector_functions.h", "math_constants.h", "math_functions.h",
-    "helper_cuda.h", "helper_functions.h", "helper_string.h", "helper_timer.h", "nvrtc.h",
-    "nvml.h", "sm_30_intrinsics.h",
+    "driver_types.h", "vector_types.h", "vector_functions.h", "math_constants.h",
+    "math_functions.h", "helper_cuda.h", "helper_functions.h", "helper_string.h", "helper_timer.h",
+    "nvrtc.h", "nvml.h", "sm_30_intrinsics.h",
     /* C */
     "assert.h", "ctype.h", "errno.h", "fcntl.h", "float.h", "inttypes.h", "limits.h", "malloc.h",
     "math.h", "memory.h", "omp.h", "pthread.h", "signal.h", "stdarg.h", "stdbool.h", "stddef.h",
@@ -116,10 +115,21 @@ static const char *const empty[] = {
     "type_traits", "typeinfo", "unordered_map", "unordered_set", "utility", "variant", "vector"};
 enum { NEMPTY = sizeof empty / sizeof *empty };
 
-static const char *const toolkit[] = {
-    "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp", "cuda_fp8.h", "cuda_fp6.h",
-    "cuda_fp4.h", "mma.h", "cooperative_groups.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
-    "cuda_awbarrier.h", "cuda_awbarrier_primitives.h", "cuComplex.h", "curand_kernel.h"};
+static const char *const toolkit[] = {"cuda_fp16.h",
+                                      "cuda_fp16.hpp",
+                                      "cuda_bf16.h",
+                                      "cuda_bf16.hpp",
+                                      "cuda_fp8.h",
+                                      "cuda_fp6.h",
+                                      "cuda_fp4.h",
+                                      "mma.h",
+                                      "cooperative_groups.h",
+                                      "cuda_pipeline.h",
+                                      "cuda_pipeline_primitives.h",
+                                      "cuda_awbarrier.h",
+                                      "cuda_awbarrier_primitives.h",
+                                      "cuComplex.h",
+                                      "curand_kernel.h"};
 static const char *const toolkit_dirs[] = {"cooperative_groups/", "cuda/"};
 
 static bool listed(const char *name, const char *const *names, size_t n) {

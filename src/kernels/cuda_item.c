@@ -198,8 +198,9 @@ static bool known_word(struct parse *p, size_t b) {
     i->is_const = true;
   else if (IS("virtual"))
     i->is_virtual = true;
-  else if (IS("__launch_bounds__", "__align__", "alignas", "__attribute__", "__declspec", "noexcept",
-              "__maxnreg__", "__cluster_dims__", "__block_size__", "decltype", "requires", "throw"))
+  else if (IS("__launch_bounds__", "__align__", "alignas", "__attribute__", "__declspec",
+              "noexcept", "__maxnreg__", "__cluster_dims__", "__block_size__", "decltype",
+              "requires", "throw"))
     p->attribute = true;
   else if (IS("template"))
     template_head(p);
@@ -382,8 +383,7 @@ static bool step(struct parse *p) {
     p->at = over_angle(p);
     if (tail)
       p->tail = p->at;
-  }
-  else if (c == '=')
+  } else if (c == '=')
     assignment(p);
   else if (c == ':' && pair)
     p->at += 2;

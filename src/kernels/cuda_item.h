@@ -38,9 +38,9 @@ struct cuda_item {
   size_t begin, end;
   enum cuda_item_form form;
   size_t name, name_end;
-  size_t body;                 /* the '{', n if there is none */
-  size_t params;               /* the '(' of a function, n if there is none */
-  size_t targs, targs_end;     /* between < and > of the last `template` */
+  size_t body;             /* the '{', n if there is none */
+  size_t params;           /* the '(' of a function, n if there is none */
+  size_t targs, targs_end; /* between < and > of the last `template` */
   bool global, device, is_constexpr, is_const, is_virtual;
   bool is_template;
   bool std_object; /* its type is a class of the standard library */

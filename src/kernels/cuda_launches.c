@@ -107,6 +107,99 @@ static char *call_args(const char *source, const struct cuda_mask *m, size_t at)
   return alloc_str("");
 }
 
+/* True if the statement that holds `at` makes a constant or names a type. */
+static bool makes_constant(const char *code, size_t at) {
+  size_t b = at;
+  while (b > 0 && at - b < 120 && !strchr(";{}#", code[b - 1]))
+    b--;
+  for (size_t i = b; i + 5 <= at; i++)
+    if (!memcmp(code + i, "const", 5) || !memcmp(code + i, "using", 5))
+      return true;
+  return false;
+}
+
+/* The value that code[b, e), a name, was given last before `at` in the text: [*vb, *ve). */
+static bool find_constant(const struct cuda_mask *m, size_t b, size_t e, size_t at, size_t *vb,
+                          size_t *ve) {
+  const char *code = m->code;
+  size_t len = e - b, from = at > 8 * REACH ? at - 8 * REACH : 0;
+  for (size_t i = at; i > from + len; i--) {
+    size_t d = i - len, v = i;
+    if (code[d] != code[b] || memcmp(code + d, code + b, len) || d == 0 ||
+        cuda_mask_ident(code[d - 1]) || cuda_mask_ident(code[i]))
+      continue;
+    while (v < at && is_space(code[v]))
+      v++;
+    if (v + 1 >= at || code[v] != '=' || code[v + 1] == '=' || !makes_constant(code, d))
+      continue;
+    int depth = 0;
+    *vb = ++v;
+    for (; v < at && v - *vb < 100 && code[v] != ';' && code[v] != '{'; v++) {
+      depth += (code[v] == '(' || code[v] == '<') - (code[v] == ')' || code[v] == '>');
+      if (code[v] == ',' && !depth)
+        break;
+    }
+    *ve = v;
+    return code[v] == ';' || code[v] == ',';
+  }
+  return false;
+}
+
+static void add_value(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
+                      size_t e, int depth);
+
+/* A name in a template's argument list: itself, or the constant that it stands for. */
+static void add_name(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
+                     size_t e, int depth) {
+  size_t vb, ve;
+  bool number = m->code[b] >= '0' && m->code[b] <= '9';
+  if (number || depth == 0 || !find_constant(m, b, e, b, &vb, &ve)) {
+    str_addn(out, source + b, e - b);
+    return;
+  }
+  while (vb < ve && is_space(m->code[vb]))
+    vb++;
+  ve = back_over_space(m->code, ve);
+  bool simple = true;
+  for (size_t i = vb; i < ve; i++)
+    simple &= cuda_mask_ident(m->code[i]);
+  str_add(out, simple ? "" : "(");
+  add_value(out, source, m, vb, ve, depth - 1);
+  str_add(out, simple ? "" : ")");
+}
+
+static void add_value(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
+                      size_t e, int depth) {
+  while (b < e) {
+    size_t w = b;
+    while (w < e && cuda_mask_ident(m->code[w]))
+      w++;
+    if (w > b) {
+      add_name(out, source, m, b, w, depth);
+    } else {
+      char *piece = cuda_launches_fold(source, m, b, b + 1);
+      str_add(out,
+              is_space(m->code[b]) && out->len && out->data[out->len - 1] != ' ' ? " " : piece);
+      free(piece);
+      w++;
+    }
+    b = w;
+  }
+}
+
+enum { MAX_RESOLVED = 256, MAX_STEPS = 3 };
+
+/* The argument list [b, e) with the constants of the text before it put in: what a compiler can
+ * read outside the function that launches. */
+static char *template_args(const char *source, const struct cuda_mask *m, size_t b, size_t e,
+                           bool resolve) {
+  struct str out = {0};
+  while (b < e && is_space(m->code[b]))
+    b++;
+  add_value(&out, source, m, b, back_over_space(m->code, e), resolve ? MAX_STEPS : 0);
+  return str_take(&out);
+}
+
 static void add(struct cuda_launches *l, const char *source, const struct cuda_mask *m, size_t at,
                 int line) {
   struct cut cut;
@@ -120,13 +213,16 @@ static void add(struct cuda_launches *l, const char *source, const struct cuda_m
       return;
   }
   size_t name_end = back_over_space(m->code, args), name = name_start(m->code, name_end);
-  if (name == name_end)
-    return;
+  size_t before = back_over_space(m->code, name);
+  if (name == name_end || (before > 0 && m->code[before - 1] == '.') ||
+      (before > 1 && !memcmp(m->code + before - 2, "->", 2)))
+    return;                 /* a pointer to a kernel, in a table */
   if (!(l->n & (l->n + 1))) /* room for 1, 3, 7, ... is used up: double it */
     l->all = alloc_grow(l->all, (size_t)(2 * l->n + 1), sizeof *l->all);
   l->all[l->n++] = (struct cuda_launch){
       .kernel = alloc_strn(source + name, name_end - name),
-      .template_args = args < end ? cuda_launches_fold(source, m, args + 1, end - 1) : NULL,
+      .template_args =
+          args < end ? template_args(source, m, args + 1, end - 1, l->n < MAX_RESOLVED) : NULL,
       .grid = cuda_launches_fold(source, m, cut.b[0], cut.e[0]),
       .block = cuda_launches_fold(source, m, cut.b[1], cut.e[1]),
       .smem = cut.n > 2 ? cuda_launches_fold(source, m, cut.b[2], cut.e[2]) : alloc_str(""),

@@ -8,7 +8,7 @@
 /* Texts as written, white space folded. */
 struct cuda_launch {
   char *kernel;        /* "matmul", "ns::matmul" */
-  char *template_args; /* "32, float"; NULL if none are written */
+  char *template_args; /* "32, float"; constants put in; NULL if none are written */
   char *grid, *block;
   char *smem; /* "" if not given */
   char *args; /* "" if none */

@@ -19,7 +19,7 @@ struct masker {
   size_t n, at;
   struct cuda_mask *m;
   int line;
-  bool fresh;        /* only white space on this line so far */
+  bool fresh; /* only white space on this line so far */
   bool in_directive;
   int cap;
 };

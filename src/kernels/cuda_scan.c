@@ -63,13 +63,13 @@ static void take_out(struct scanner *k, const struct cuda_item *i, enum cuda_sca
 static void keep(struct scanner *k, const struct cuda_item *i, enum cuda_scan_kind kind) {
   struct cuda_scan *s = k->s;
   s->chunks = room(s->chunks, s->nchunks, sizeof *s->chunks);
-  s->chunks[s->nchunks++] = (struct cuda_scan_chunk){
-      .begin = i->begin,
-      .end = i->end,
-      .line = line_of(k, i->begin),
-      .last = line_of(k, i->end > i->begin ? i->end - 1 : i->end),
-      .kind = kind,
-      .name = alloc_strn(k->source + i->name, i->name_end - i->name)};
+  s->chunks[s->nchunks++] =
+      (struct cuda_scan_chunk){.begin = i->begin,
+                               .end = i->end,
+                               .line = line_of(k, i->begin),
+                               .last = line_of(k, i->end > i->begin ? i->end - 1 : i->end),
+                               .kind = kind,
+                               .name = alloc_strn(k->source + i->name, i->name_end - i->name)};
 }
 
 static void add_kernel(struct scanner *k, const struct cuda_item *i) {
@@ -248,6 +248,8 @@ struct cuda_scan *cuda_scan_new(const char *source, size_t n) {
   for (int i = 0; i < s->mask.ndirectives; i++)
     include(&k, &s->mask.directives[i]);
   cuda_launches_find(&s->launches, source, &s->mask);
+  for (int i = 0; i < k.t.nmacros; i++)
+    s->makes_kernels |= k.t.macros[i].global && k.t.macros[i].whole;
   cuda_item_text_done(&k.t);
   return s;
 }

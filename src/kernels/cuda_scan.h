@@ -62,6 +62,7 @@ struct cuda_scan {
   struct cuda_scan_include *includes;
   int nincludes;
   struct cuda_launches launches;
+  bool makes_kernels; /* a macro of the file makes kernels whose names are not known here */
   struct cuda_mask mask;
 };
 
@@ -70,8 +71,8 @@ struct cuda_scan *cuda_scan_new(const char *source, size_t n);
 void cuda_scan_free(struct cuda_scan *s);
 
 /* Blanks the chunk, or else the #include or #error, at this line (from 1) and lists it as left out
- * with the compiler's word `text`. The chunk number `keep_chunk` stays (-1: none). False if nothing was
- * taken out. */
+ * with the compiler's word `text`. The chunk number `keep_chunk` stays (-1: none). False if nothing
+ * was taken out. */
 bool cuda_scan_drop(struct cuda_scan *s, int line, const char *text, int keep_chunk);
 
 /* Lists something as left out without changing the text. */

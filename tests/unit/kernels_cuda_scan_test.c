@@ -89,7 +89,8 @@ static void test_globals(void **state) {
   SUMS("auto f = [](int x) { return x; };", "-v:1 f");
   SUMS("dim3 block(16, 16);\nvoid run(int);\nextern int e;", "-d:1 -d:2 -v:3 block run e");
   SUMS("void (*handler)(int) = 0;", "-v:1 ");
-  SUMS("const int N = 4;\nconstexpr float h = 2;\nstatic const unsigned q = 1;\nenum { A, B };", "");
+  SUMS("const int N = 4;\nconstexpr float h = 2;\nstatic const unsigned q = 1;\nenum { A, B };",
+       "");
   SUMS("__device__ int c;\n__constant__ float m[3] = {1};\n__device__ const float *p;", "");
   SUMS("const std::size_t n = 4;\nstatic_assert(sizeof(int) == 4, \"int\");", "");
   SUMS("typedef float real;\nusing T = float;\nusing namespace std;\nnamespace cg = coop;", "");
@@ -127,15 +128,14 @@ static void test_nesting(void **state) {
 
 static void test_kernels(void **state) {
   (void)state;
-  struct cuda_scan *s = scan(
-      "#define KERNEL __global__ void\n"
-      "template <typename T, int BM = 64>\n"
-      "__global__ void __launch_bounds__(256, 2)\n"
-      "tiled(const T *__restrict__ A, // input\n"
-      "      int n) { }\n"
-      "KERNEL plain(float *p) {}\n"
-      "__global__ void later(int);\n"
-      "template <> __global__ void spec<float>(float *p) {}\n");
+  struct cuda_scan *s = scan("#define KERNEL __global__ void\n"
+                             "template <typename T, int BM = 64>\n"
+                             "__global__ void __launch_bounds__(256, 2)\n"
+                             "tiled(const T *__restrict__ A, // input\n"
+                             "      int n) { }\n"
+                             "KERNEL plain(float *p) {}\n"
+                             "__global__ void later(int);\n"
+                             "template <> __global__ void spec<float>(float *p) {}\n");
   assert_int_equal(s->nkernels, 3);
   assert_string_equal(s->kernels[0].name, "tiled");
   assert_int_equal(s->kernels[0].line, 4);
@@ -151,12 +151,11 @@ static void test_kernels(void **state) {
 
 static void test_launches(void **state) {
   (void)state;
-  struct cuda_scan *s =
-      scan("int main() {\n"
-           "  ns::tiled<32, (3 > 2)> <<< dim3(n / 32, f(1, 2)), dim3(32, 32),\n"
-           "     smem * sizeof(float), stream >>> (a, b, /* c */ n);\n"
-           "  plain<<<1, 32>>>();  // no<<<1, 1>>>();\n"
-           "  puts(\"no<<<1, 1>>>()\"); x = a <<< 3; cout << b << c;\n}\n");
+  struct cuda_scan *s = scan("int main() {\n"
+                             "  ns::tiled<32, (3 > 2)> <<< dim3(n / 32, f(1, 2)), dim3(32, 32),\n"
+                             "     smem * sizeof(float), stream >>> (a, b, /* c */ n);\n"
+                             "  plain<<<1, 32>>>();  // no<<<1, 1>>>();\n"
+                             "  puts(\"no<<<1, 1>>>()\"); x = a <<< 3; cout << b << c;\n}\n");
   assert_int_equal(s->launches.n, 2);
   const struct cuda_launch *l = s->launches.all;
   assert_string_equal(l[0].kernel, "ns::tiled");
@@ -178,7 +177,8 @@ static void test_text_that_is_no_code(void **state) {
   SUMS("/* int main() { */ __global__ void k() { } // }\nint x;", "-v:2 x |k");
   SUMS("int main() { puts(\"}{\"); char c = '}'; char d = '\\''; return '\"'; }\nint x;",
        "-f:1 -v:2 main x");
-  SUMS("int main() { auto s = R\"(} \" { )\"; auto t = R\"x()\" )x\"; }\nint x;", "-f:1 -v:2 main x");
+  SUMS("int main() { auto s = R\"(} \" { )\"; auto t = R\"x()\" )x\"; }\nint x;",
+       "-f:1 -v:2 main x");
   SUMS("int a = 1'000'000;\nint b;", "-v:1 -v:2 a b");
   SUMS("// line \\\nint main() { }\nint x;", "-v:3 x");
   SUMS("#define OPEN {\n#define TWO do { \\\n  if (1) {\nint x;", "-v:4 x");
@@ -227,7 +227,8 @@ static void test_drop(void **state) {
   assert_false(cuda_scan_drop(s, 3, "again", -1));
   assert_true(cuda_scan_drop(s, 1, "none", -1));
   assert_true(cuda_scan_drop(s, 7, "kernel", -1));
-  assert_string_equal(s->text + strspn(s->text, " \n"), "#define K 3\n                        \n \n");
+  assert_string_equal(s->text + strspn(s->text, " \n"),
+                      "#define K 3\n                        \n \n");
   assert_int_equal(cuda_scan_chunk_at(s, 6), -1);
   cuda_scan_free(s);
 }
@@ -261,13 +262,45 @@ static void survive(const char *source, size_t n) {
 
 static void test_hostile(void **state) {
   (void)state;
-  static const char *const units[] = {
-      "{",      "}",        "(",        "<",       "<<<",         "a<<<1,",  "k<1><<<1,1>>>(",
-      "R\"(",   "\"",       "'",        "/*",      "//\\\n",      "#if 0\n", "#else\n",
-      "\\\n",   "template<", "struct ", "struct{", "namespace a{", "operator", "int a;",
-      "#if 1\n{\n#else\n", "x", "::", "=", "1'", "class A{A():b{", "#define X __global__ {\n",
-      "void f(){}", "a<b;", "<(", ";", "public:", "extern\"C\"{", "std::", "u8R\"xxxx(",
-      "#define A__device__\nA", "f()<", "\n"};
+  static const char *const units[] = {"{",
+                                      "}",
+                                      "(",
+                                      "<",
+                                      "<<<",
+                                      "a<<<1,",
+                                      "k<1><<<1,1>>>(",
+                                      "R\"(",
+                                      "\"",
+                                      "'",
+                                      "/*",
+                                      "//\\\n",
+                                      "#if 0\n",
+                                      "#else\n",
+                                      "\\\n",
+                                      "template<",
+                                      "struct ",
+                                      "struct{",
+                                      "namespace a{",
+                                      "operator",
+                                      "int a;",
+                                      "#if 1\n{\n#else\n",
+                                      "x",
+                                      "::",
+                                      "=",
+                                      "1'",
+                                      "class A{A():b{",
+                                      "#define X __global__ {\n",
+                                      "void f(){}",
+                                      "a<b;",
+                                      "<(",
+                                      ";",
+                                      "public:",
+                                      "extern\"C\"{",
+                                      "std::",
+                                      "u8R\"xxxx(",
+                                      "#define A__device__\nA",
+                                      "f()<",
+                                      "\n"};
   size_t size = 1 << 20;
   char *text = alloc_zero(size + 1, 1);
   for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
@@ -339,13 +372,18 @@ static void test_mutations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_host_functions_go), cmocka_unit_test(test_globals),
-      cmocka_unit_test(test_types),             cmocka_unit_test(test_nesting),
-      cmocka_unit_test(test_kernels),           cmocka_unit_test(test_launches),
-      cmocka_unit_test(test_text_that_is_no_code), cmocka_unit_test(test_preprocessor_stays),
-      cmocka_unit_test(test_macros_that_make_kernels), cmocka_unit_test(test_drop),
-      cmocka_unit_test(test_headers),           cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_mutations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_host_functions_go),
+                                     cmocka_unit_test(test_globals),
+                                     cmocka_unit_test(test_types),
+                                     cmocka_unit_test(test_nesting),
+                                     cmocka_unit_test(test_kernels),
+                                     cmocka_unit_test(test_launches),
+                                     cmocka_unit_test(test_text_that_is_no_code),
+                                     cmocka_unit_test(test_preprocessor_stays),
+                                     cmocka_unit_test(test_macros_that_make_kernels),
+                                     cmocka_unit_test(test_drop),
+                                     cmocka_unit_test(test_headers),
+                                     cmocka_unit_test(test_hostile),
+                                     cmocka_unit_test(test_mutations)};
   return cmocka_run_group_tests_name("kernels_cuda_scan", tests, NULL, NULL);
 }
