@@ -76,7 +76,8 @@ static char **make_options(const struct builder *b, bool ptx, int *n) {
   if (!ptx)
     o[k++] = alloc_str("--ptxas-options=-v");
   for (int i = 0; i < b->q->nflags; i++)
-    o[k++] = alloc_str(b->q->flags[i]);
+    if (!ptx_sources_is_define(b->q->flags[i]))
+      o[k++] = alloc_str(b->q->flags[i]);
   *n = k;
   return o;
 }
@@ -84,7 +85,8 @@ static char **make_options(const struct builder *b, bool ptx, int *n) {
 static bool compile(struct builder *b, bool ptx, struct nvrtc_output *made, struct err *err) {
   const char **headers, **texts;
   int noptions, nheaders = ptx_sources_headers(&b->out->sources, &headers, &texts);
-  char **options = make_options(b, ptx, &noptions), *text = ptx_sources_text(&b->out->sources);
+  char **options = make_options(b, ptx, &noptions), *text;
+  text = ptx_sources_text(&b->out->sources, b->q->flags, b->q->nflags);
   const char **names = alloc_zero((size_t)b->names.n, sizeof *names);
   for (int i = 0; i < b->names.n; i++)
     names[i] = b->names.all[i].text;
@@ -177,7 +179,10 @@ static const struct cuda_scan_left *cause(const struct builder *b, const char *t
 static bool give_up(const struct builder *b, const struct complaint *c, struct err *err) {
   const struct cuda_scan_left *why = cause(b, c->text);
   if (c->file_len > 4 && !memcmp(c->file, "__nv", 4))
-    return err_set(err, "There is no kernel '%.200s': %s.", b->names.all[0].text, c->text);
+    return err_set(err, "There is no kernel '%.200s': %s.%s", b->names.all[0].text, c->text,
+                   b->q->entry && strchr(b->q->entry, '<')
+                       ? ""
+                       : " If it is a template, name its arguments, as in --entry 'name<32>'.");
   if (why && why->text[0])
     return err_set(err, "%.*s:%d: %s. %s (line %d) was left out: %s", (int)c->file_len, c->file,
                    c->line, c->text, why->name, why->line, why->text);

@@ -13,7 +13,7 @@ struct ptx_build_request {
   const char *entry;   /* "tiled", "gemm::tiled<32>"; NULL: every kernel that can be had */
   const char *include; /* a CUDA toolkit's include directory; NULL: the one beside NVRTC, if any */
   const char *arch;    /* "90", "90a"; NULL: 90 */
-  const char *const *flags; /* further compiler options */
+  const char *const *flags; /* further compiler options; -DX=1 is seen by the file only */
   int nflags;
   bool resources; /* also compile to machine code: registers, shared memory, spills, the cubin */
 };

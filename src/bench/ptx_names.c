@@ -36,12 +36,21 @@ static void add(struct ptx_names *names, int source, int line, int chunk, char *
       (struct ptx_name){.text = text, .source = source, .line = line, .chunk = chunk};
 }
 
-/* Every way in which the file launches this template. */
+/* True if `name` is the template's with arguments: "tiled<32>". */
+static bool instance_of(const char *name, const char *template) {
+  size_t n = strlen(template);
+  return !strncmp(name, template, n) && name[n] == '<';
+}
+
+/* Every way in which the file launches or instantiates this template. */
 static void add_launched(struct ptx_names *names, const struct ptx_sources *s, int source,
                          int kernel) {
   const struct cuda_scan_kernel *k = kernel_of(s, source, kernel);
   for (int i = 0; i < s->n; i++) {
     const struct cuda_launches *l = &s->all[i].scan->launches;
+    for (int j = 0; j < s->all[i].scan->nkernels; j++)
+      if (instance_of(kernel_of(s, i, j)->name, k->name))
+        add(names, source, k->line, k->chunk, alloc_str(kernel_of(s, i, j)->name));
     for (int j = 0; j < l->n; j++)
       if (l->all[j].template_args && means(l->all[j].kernel, strlen(l->all[j].kernel), k->name))
         add(names, source, k->line, k->chunk,
@@ -82,11 +91,11 @@ static void add_all(struct ptx_names *names, struct ptx_sources *s) {
     for (int j = 0; j < s->all[i].scan->nkernels; j++) {
       const struct cuda_scan_kernel *k = kernel_of(s, i, j);
       int before = names->n;
-      if (!k->template_params)
-        add(names, i, k->line, k->chunk, alloc_str(k->name));
-      else
+      if (k->template_params)
         add_launched(names, s, i, j);
-      if (names->n == before)
+      else
+        add(names, i, k->line, k->chunk, alloc_str(k->name));
+      if (names->n == before && k->template_params)
         cuda_scan_note(s->all[i].scan, k->line, k->name,
                        "Nothing says with which template arguments.");
     }

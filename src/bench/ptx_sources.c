@@ -1,5 +1,6 @@
 #include "bench/ptx_sources.h"
 #include "base/alloc.h"
+#include "base/str.h"
 #include "kernels/cuda_headers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,22 +48,31 @@ static bool toolkit_has(const char *include, const char *name) {
   return false;
 }
 
+/* Looks beside the file `from`, whose name may hold directories below `dir`. */
+static bool read_beside(struct ptx_sources *s, const char *from, const char *dir,
+                        const char *name) {
+  const char *slash = strrchr(from, '/');
+  char *path = alloc_printf("%s/%.*s%s", dir, slash ? (int)(slash + 1 - from) : 0, from, name);
+  char *text = NULL;
+  size_t n = 0;
+  bool ok = read_file(path, &text, &n);
+  free(path);
+  if (ok) {
+    add(s, name, text, n);
+    free(text);
+  }
+  return ok;
+}
+
 /* A header that is neither known nor a toolkit's: beside the file, else empty. */
 static void other_header(struct ptx_sources *s, int from, const struct cuda_scan_include *inc,
                          const char *dir) {
   if (have(s, inc->name))
     return;
-  if (inc->quoted && dir && inc->name[0] != '/' && s->n < MAX_SOURCES) {
-    char *path = alloc_printf("%s/%s", dir, inc->name), *text = NULL;
-    size_t n = 0;
-    bool ok = read_file(path, &text, &n);
-    free(path);
-    if (ok) {
-      add(s, inc->name, text, n);
-      free(text);
-      return;
-    }
-  }
+  bool may = inc->quoted && dir && inc->name[0] != '/' && s->n < MAX_SOURCES;
+  if (may &&
+      (read_beside(s, s->all[from].name, dir, inc->name) || read_beside(s, "", dir, inc->name)))
+    return;
   if (s->nmissing == MAX_MISSING)
     return;
   s->missing[s->nmissing++] = alloc_str(inc->name);
@@ -109,14 +119,26 @@ void ptx_sources_done(struct ptx_sources *s) {
   *s = (struct ptx_sources){0};
 }
 
+/* curand_kernel.h is the one toolkit header that reads a header of the EMPTY kind. */
+static bool wants_real_curand(const struct ptx_sources *s) {
+  for (int i = 0; i < s->n; i++)
+    for (int k = 0; k < s->all[i].scan->nincludes; k++)
+      if (!strcmp(s->all[i].scan->includes[k].name, "curand_kernel.h"))
+        return true;
+  return false;
+}
+
 int ptx_sources_headers(const struct ptx_sources *s, const char ***names, const char ***texts) {
   int known = cuda_headers_count(), n = 0;
   size_t room = (size_t)(known + s->n + s->nmissing);
   *names = alloc_zero(room, sizeof **names);
   *texts = alloc_zero(room, sizeof **texts);
-  for (; n < known; n++) {
-    (*names)[n] = cuda_headers_name(n);
-    (*texts)[n] = cuda_headers_text(n);
+  bool real = wants_real_curand(s);
+  for (int i = 0; i < known; i++) {
+    if (real && !strcmp(cuda_headers_name(i), "curand.h"))
+      continue;
+    (*names)[n] = cuda_headers_name(i);
+    (*texts)[n++] = cuda_headers_text(i);
   }
   for (int i = 1; i < s->n; i++, n++) {
     (*names)[n] = s->all[i].name;
@@ -129,9 +151,19 @@ int ptx_sources_headers(const struct ptx_sources *s, const char ***names, const 
   return n;
 }
 
-char *ptx_sources_text(const struct ptx_sources *s) {
-  return alloc_printf("#include \"%s\"\n#line 1\n%s", cuda_headers_prelude_name,
-                      s->all[0].scan->text);
+bool ptx_sources_is_define(const char *flag) { return !strncmp(flag, "-D", 2) && flag[2]; }
+
+char *ptx_sources_text(const struct ptx_sources *s, const char *const *flags, int nflags) {
+  struct str text = {0};
+  str_addf(&text, "#include \"%s\"\n", cuda_headers_prelude_name);
+  for (int i = 0; i < nflags; i++)
+    if (ptx_sources_is_define(flags[i])) {
+      int name = (int)strcspn(flags[i], "=");
+      const char *value = flags[i][name] ? flags[i] + name + 1 : "1";
+      str_addf(&text, "#define %.*s %s\n", name - 2, flags[i] + 2, value);
+    }
+  str_addf(&text, "#line 1\n%s", s->all[0].scan->text);
+  return str_take(&text);
 }
 
 bool ptx_sources_drop(struct ptx_sources *s, const char *name, size_t name_len, int line,

@@ -31,8 +31,10 @@ void ptx_sources_done(struct ptx_sources *s);
 /* The in-memory headers for one compile; texts belong to s. The caller frees the two arrays. */
 int ptx_sources_headers(const struct ptx_sources *s, const char ***names, const char ***texts);
 
-/* The text of the file behind its prelude, line numbers as in the file. The caller frees. */
-char *ptx_sources_text(const struct ptx_sources *s);
+/* The text of the file behind its prelude and the -D among the flags, line numbers as in the file:
+ * a macro named T must not reach the compiler's own header. The caller frees. */
+char *ptx_sources_text(const struct ptx_sources *s, const char *const *flags, int nflags);
+bool ptx_sources_is_define(const char *flag);
 
 /* Takes the piece at `line` of the source called `name` out; false if there is none, or it is chunk
  * `keep` of source `keep_source`. */

@@ -47,7 +47,7 @@ static const char limits[] =
  * `long long`, and printf's %lld fits. The compiler itself has size_t, assert and printf. */
 static const char prelude[] =
     "#pragma once\n#include \"mmtutor_limits.h\"\n"
-    "typedef unsigned char uchar; typedef unsigned short ushort;\n"
+    "typedef unsigned short ushort;\n"
     "typedef unsigned int uint; typedef unsigned long ulong;\n"
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t;\n"
     "typedef long long int64_t;\n"

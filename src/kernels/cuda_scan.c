@@ -161,7 +161,9 @@ static void declaration(struct scanner *k, const struct cuda_item *i) {
   bool function = i->form == CUDA_ITEM_FUNCTION;
   if (i->global || i->device) {
     keep(k, i, i->global ? CUDA_SCAN_KERNEL : CUDA_SCAN_DEVICE);
-    if (i->global && function && i->name_end > i->name)
+    bool instance = i->form == CUDA_ITEM_PROTOTYPE && !i->is_template && i->name_end > i->name &&
+                    k->source[i->name_end - 1] == '>';
+    if (i->global && (instance || (function && i->name_end > i->name)))
       add_kernel(k, i);
     if (i->form == CUDA_ITEM_TYPE)
       members(k, i, 0);

@@ -36,6 +36,7 @@ struct cuda_scan_chunk {
   bool gone;
 };
 
+/* A kernel with a body, or a named instance of a template: "tiled<32>". */
 struct cuda_scan_kernel {
   char *name; /* with its namespaces: "gemm::tiled"; unnamed ones are left out */
   int line;
@@ -57,7 +58,7 @@ struct cuda_scan {
   int nchunks;
   struct cuda_scan_left *left; /* in the order found */
   int nleft;
-  struct cuda_scan_kernel *kernels; /* with a body, in file order */
+  struct cuda_scan_kernel *kernels; /* in file order */
   int nkernels;
   struct cuda_scan_include *includes;
   int nincludes;

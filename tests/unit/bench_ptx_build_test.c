@@ -54,6 +54,8 @@ static const struct expected files[] = {
      "7 string, 31 main, 4 thrust/device_vector.h, 25 typed, 16 broken, 20 Loader, 29 stray",
      "twice(p[i])", false},
     {"13_async_copy.cu", "stage", "20 main", "__pipeline_wait_prior(1)", true},
+    {"14_instances.cu", "scale<double, 2> scale<float, (4 * 2)> noise", "18 main",
+     "p[threadIdx.x + i", true},
 };
 
 static int line_of(const char *text, const char *piece) {
@@ -114,7 +116,9 @@ static void one_file(const nvrtc *n, const struct expected *x) {
   size_t size;
   char *text = paths_read(path, 1 << 20, &size, &err);
   assert_non_null(text);
-  struct ptx_build_request q = {.source = text, .size = size, .name = x->file, .dir = dir};
+  const char *flags[] = {"-DSTEP=32"};
+  struct ptx_build_request q = {
+      .source = text, .size = size, .name = x->file, .dir = dir, .flags = flags, .nflags = 1};
   if (!ptx_build(n, &q, &out, &err))
     fail_msg("%s: %s\n%s", x->file, err.text, out.log);
   check_entries(&out, x->entries, x->file);
@@ -184,6 +188,9 @@ static void test_refusals(void **state) {
   (void)state;
   refuse(two, "other", "mine.cu has no kernel named other. It has: tiled<int T>, a::plain.");
   refuse(two, "tiled<X>", "There is no kernel 'tiled<X>': identifier \"X\" is undefined.");
+  refuse("template <class T> __global__ void k(T *p) {}\nvoid f() { k<Q><<<1, 1>>>(0); }", "k",
+         "There is no kernel 'k<Q>': identifier \"Q\" is undefined. If it is a template, name its "
+         "arguments, as in --entry 'name<32>'.");
   refuse("int main() { }", NULL, "mine.cu has no kernel: no function with __global__ and a body.");
   refuse("template <class T> __global__ void k(T *p) {}", "k",
          "k is a template <class T>. Name its arguments, as in --entry 'k<...>'.");
