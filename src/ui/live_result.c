@@ -335,6 +335,7 @@ void live_result_details(struct live_pen *p, const struct live_run *run) {
   if (live_pen_left(p) > 0)
     draw_rate(p, run);
   draw_shares(p, r);
+  p->y += live_pen_left(p) > 4;
   for (int i = 0; i < r->nwarnings && live_pen_left(p) > 0; i++)
     live_pen_sentence(p, ROLE_DIM, r->warnings[i]);
   if (live_pen_left(p) > 0)
