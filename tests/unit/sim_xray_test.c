@@ -106,27 +106,34 @@ static void run_shipped(const struct problem *p, const char *file, int T, struct
   xray_free(m);
 }
 
-static double expected(const struct problem *p, size_t i) {
-  double sum = 0;
+/* What C[i] should be; *size: the root of the sum of squares of what is added. */
+static double expected(const struct problem *p, size_t i, double *size) {
+  double sum = 0, squares = 0;
+  *size = 1;
   size_t N = (size_t)p->N, K = (size_t)p->K;
   if (p->op == OP_COPY || p->op == OP_ADD)
     return p->op == OP_COPY ? (double)p->A[i] : (double)p->A[i] + (double)p->B[i];
   size_t r = p->op == OP_GEMV ? i : i / N, c = i % N;
-  for (size_t k = 0; k < K; k++)
-    sum += (double)p->A[r * K + k] * (double)(p->op == OP_GEMV ? p->B[k] : p->B[k * N + c]);
+  for (size_t k = 0; k < K; k++) {
+    double v = (double)p->A[r * K + k] * (double)(p->op == OP_GEMV ? p->B[k] : p->B[k * N + c]);
+    sum += v;
+    squares += v * v;
+  }
+  *size = sqrt(squares);
   return sum;
 }
 
 static void check_result(const struct problem *p, const char *file, const struct xray_report *r) {
-  double bound = 8 * sqrt(p->K) * ldexp(1, -24);
   if (r->nproblems)
     fail_msg("%s %dx%dx%d: %s (line %d)", file, p->M, p->N, p->K, r->problems[0].detail,
              r->problems[0].line);
   assert_true(r->finished);
-  for (size_t i = 0; i < p->nc; i++)
-    if (!(fabs((double)p->C[i] - expected(p, i)) <= bound))
+  for (size_t i = 0; i < p->nc; i++) {
+    double size, should = expected(p, i, &size), bound = 8 * sqrt(p->K) * ldexp(size, -24);
+    if (!(fabs((double)p->C[i] - should) <= bound))
       fail_msg("%s %dx%dx%d: C[%zu] is %g, not %g", file, p->M, p->N, p->K, i, (double)p->C[i],
-               expected(p, i));
+               should);
+  }
 }
 
 static void run_and_check(enum op op, const char *file, int T, int M, int N, int K) {
@@ -220,12 +227,326 @@ static void test_loads_all_shipped(void **state) {
   assert_true(n >= 9);
 }
 
+/* ---- broken kernels and right ones */
+
+static char *read_fixture(const char *name, size_t *n) {
+  char path[120];
+  snprintf(path, sizeof path, "tests/fixtures/xray/%s", name);
+  FILE *f = fopen(path, "rb");
+  if (!f)
+    fail_msg("%s is not there: run the tests from the root of the sources", path);
+  char *text = alloc_zero(1 << 18, 1);
+  *n = fread(text, 1, (1 << 18) - 1, f);
+  fclose(f);
+  return text;
+}
+
+static xray_module *load_fixture(const char *name) {
+  size_t n = 0;
+  struct err err;
+  char *text = read_fixture(name, &n);
+  xray_module *m = xray_load(text, n, &err);
+  free(text);
+  if (!m)
+    fail_msg("%s: %s", name, err.text);
+  return m;
+}
+
+enum { NUMBERS = 4096 };
+
+struct field {
+  float A[NUMBERS], B[NUMBERS], C[NUMBERS];
+};
+
+static struct field *field_new(void) {
+  struct field *f = alloc_zero(1, sizeof *f);
+  for (int i = 0; i < NUMBERS; i++) {
+    f->A[i] = (float)(i * 37 % 101 - 50) / 16.0f;
+    f->B[i] = (float)(i * 53 % 97 - 48) / 8.0f;
+    f->C[i] = NAN;
+  }
+  return f;
+}
+
+/* The launch that the fixtures name. */
+static bool run_fixture(const xray_module *m, const char *entry, struct field *f, int64_t budget,
+                        struct xray_report *r, struct err *err) {
+  struct xray_array arrays[3] = {{"A", f->A, sizeof f->A, true},
+                                 {"B", f->B, sizeof f->B, true},
+                                 {"C", f->C, sizeof f->C, false}};
+  struct xray_arg args[4] = {{.array = 0}, {.array = 1}, {.array = 2}, int_arg(128)};
+  struct xray_launch l = {.entry = entry,
+                          .grid = {2, 1, 1},
+                          .block = {64, 1, 1},
+                          .shared_bytes = entry && strcmp(entry, "wide") == 0 ? 256 : 0,
+                          .arrays = arrays,
+                          .narrays = 3,
+                          .args = args,
+                          .nargs = 4,
+                          .checks = XRAY_CHECK_ALL,
+                          .budget = budget};
+  return xray_run(m, &l, r, err);
+}
+
+/* The lines of the source that carry marks, kind by kind, between this kernel and the next. */
+struct mark {
+  int line;
+  char kind[24];
+  bool met;
+};
+
+static int read_marks(const char *source, const char *entry, struct mark marks[16]) {
+  char head[80];
+  snprintf(head, sizeof head, "void %s(", entry);
+  const char *at = strstr(source, head);
+  assert_non_null(at);
+  int line = 1, n = 0;
+  for (const char *p = source; p < at; p++)
+    line += *p == '\n';
+  for (; at && strncmp(at, "\n}", 2) != 0; line++) {
+    const char *end = strchr(at + 1, '\n'), *m = strstr(at, "//@ ");
+    if (m && end && m < end)
+      for (m += 4; m < end;) {
+        size_t k = strcspn(m, " \n");
+        assert_true(n < 16 && k < sizeof marks->kind);
+        marks[n] = (struct mark){.line = line};
+        memcpy(marks[n++].kind, m, k);
+        m += k + 1;
+      }
+    at = end;
+    if (at && strncmp(at, "\n}", 2) != 0)
+      at++;
+  }
+  return n;
+}
+
+static void check_marks(const char *entry, struct mark *marks, int n, const struct xray_report *r) {
+  for (int i = 0; i < r->nproblems; i++) {
+    const struct xray_problem *p = &r->problems[i];
+    bool known = false;
+    for (int k = 0; k < n; k++)
+      if (marks[k].line == p->line && strcmp(marks[k].kind, xray_kind_name(p->kind)) == 0)
+        known = marks[k].met = true;
+    if (!known)
+      fail_msg("%s: %s at %s:%d: %s", entry, xray_kind_name(p->kind), p->file, p->line, p->detail);
+    assert_string_equal(p->file, "faults.cu");
+    assert_true(p->times >= 1);
+    assert_int_equal(p->detail[strlen(p->detail) - 1], '.');
+  }
+  for (int k = 0; k < n; k++)
+    if (!marks[k].met)
+      fail_msg("%s: no %s at line %d", entry, marks[k].kind, marks[k].line);
+}
+
+static void test_faults(void **state) {
+  (void)state;
+  size_t n = 0;
+  char *source = read_fixture("faults.cu", &n);
+  xray_module *m = load_fixture("faults.ptx");
+  int kernels = 0;
+  for (const char *entry; (entry = xray_entry(m, kernels)); kernels++) {
+    struct field *f = field_new();
+    struct xray_report r;
+    struct err err;
+    struct mark marks[16];
+    int nmarks = read_marks(source, entry, marks);
+    assert_true(nmarks > 0);
+    if (!run_fixture(m, entry, f, 100000, &r, &err))
+      fail_msg("%s: %s", entry, err.text);
+    check_marks(entry, marks, nmarks, &r);
+    xray_report_done(&r);
+    free(f);
+  }
+  assert_int_equal(kernels, 18);
+  xray_free(m);
+  free(source);
+}
+
+/* ---- what good.cu computes, on the host */
+
+static double reversed(const struct field *f, int i) { return (double)f->A[64 + 63 - i % 64]; }
+
+static double reduced(const struct field *f, int i) {
+  double sum = 0;
+  for (int k = 0; k < 64; k++)
+    sum += (double)f->A[i / 64 * 64 + k];
+  return sum;
+}
+
+static double atomics(const struct field *f, int i) {
+  (void)f, (void)i;
+  return 8 + 63;
+}
+
+static uint32_t reverse_bits(uint32_t x) {
+  uint32_t v = 0;
+  for (int i = 0; i < 32; i++)
+    v |= (x >> i & 1) << (31 - i);
+  return v;
+}
+
+static double integers(const struct field *f, int I) {
+  (void)f;
+  int i = I - 64, d = I % 64 % 7 - 3;
+  uint32_t u = (uint32_t)I * 2654435761u;
+  int64_t w = (int64_t)i * 1000000007ll;
+  uint32_t v = (uint32_t)(i / (d ? d : 5) + i % (d ? d : 5));
+  v += (uint32_t)(__builtin_popcount(u) + (u >> 3 ? __builtin_clz(u >> 3) : 32));
+  v += (reverse_bits(u) >> 28) + (uint32_t)((uint64_t)u * 12345u >> 32);
+  v += (uint32_t)(w / 12345) + (uint32_t)(w % 777) + (uint32_t)((uint64_t)w >> 40);
+  uint64_t both = (uint64_t)~u << 32 | u;
+  v ^= (uint32_t)(both << (i & 31) >> 32) + (uint32_t)(i < 3 ? i : 3) +
+       ((uint32_t)i > 9 ? (uint32_t)i : 9u);
+  v += (uint32_t)((int16_t)(u >> 5) * (int8_t)(u >> 9)) + (uint8_t)u;
+  return v & 0xffffff;
+}
+
+static double floats(const struct field *f, int i) {
+  float a = f->A[i], b = f->B[i];
+  double x = (double)a * (double)b + 0.5;
+  float v = sqrtf(fabsf(a)) + a / (b + 3.03f) + fminf(a, b) - fmaxf(a, -b);
+  v += (float)(x / 3.0) + floorf(a * 10) + (float)(int)(b * 100) + rintf(a * 7);
+  return (double)(v * (float)(1 << i % 4));
+}
+
+static double control(const struct field *f, int i) {
+  static const float start[] = {10, 0, 4, 7, 0};
+  int steps = 0, t = i % 64;
+  for (unsigned x = (unsigned)i + 1; x != 1; x = x & 1 ? 3 * x + 1 : x / 2)
+    steps++;
+  float v = t % 5 == 1 ? f->B[i] : start[t % 5];
+  return t % 5 == 4 ? steps : (double)(v + (float)steps + f->A[steps % 8 + t]);
+}
+
+static double wide(const struct field *f, int i) {
+  bool any = false;
+  for (int k = i % 64 / 32 * 32; k < i % 64 / 32 * 32 + 32; k++)
+    any |= f->A[k / 4 * 4 + 1] > 2;
+  int t = i % 64 / 4 * 4;
+  return (double)(i & 1 ? f->A[t] : f->A[t + 3]) + 1 + any;
+}
+
+static double early(const struct field *f, int i) {
+  double v = (double)f->A[i];
+  return i % 64 % 3 == 0 ? 1 : v > 0 ? v + 2 : v;
+}
+
+static void test_good_kernels(void **state) {
+  (void)state;
+  static const struct {
+    const char *entry;
+    double (*should)(const struct field *f, int i);
+  } kernels[] = {{"reversed", reversed}, {"reduced", reduced}, {"atomics", atomics},
+                 {"integers", integers}, {"floats", floats},   {"control", control},
+                 {"wide", wide},         {"early", early}};
+  xray_module *m = load_fixture("good.ptx");
+  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+    struct field *f = field_new();
+    struct xray_report r;
+    struct err err;
+    if (!run_fixture(m, kernels[k].entry, f, 1000000, &r, &err))
+      fail_msg("%s: %s", kernels[k].entry, err.text);
+    if (r.nproblems || !r.finished)
+      fail_msg("%s: %s (line %d)", kernels[k].entry, r.problems[0].detail, r.problems[0].line);
+    for (int i = 0; i < 128; i++) {
+      double should = kernels[k].should(f, i);
+      if (!(fabs((double)f->C[i] - should) <= fabs(should) * 1e-5))
+        fail_msg("%s: C[%d] is %.9g, not %.9g", kernels[k].entry, i, (double)f->C[i], should);
+    }
+    xray_report_done(&r);
+    free(f);
+  }
+  assert_null(xray_entry(m, (int)(sizeof kernels / sizeof *kernels)));
+  xray_free(m);
+}
+
+/* ---- damaged text */
+
+static void mutate(char *text, size_t n, uint32_t *state) {
+  for (int changes = 0; changes < 3; changes++) {
+    *state = *state * 1664525u + 1013904223u;
+    size_t at = (*state >> 4) % n, from = (*state * 2654435761u >> 3) % n, len = 1 + (*state >> 28);
+    if (*state >> 30 & 1 && at + len < n && from + len < n)
+      memmove(text + at, text + from, len);
+    else
+      text[at] = "0123456789%$.[]{}@,;+-rfsxb \n"[(*state >> 9) % 29];
+  }
+}
+
+static void run_mutant(const char *text, size_t n) {
+  struct err err = {{0}};
+  xray_module *m = xray_load(text, n, &err);
+  if (!m) {
+    assert_true(strncmp(err.text, "PTX line ", 9) == 0);
+    return;
+  }
+  struct field *f = field_new();
+  struct xray_array arrays[3] = {{"A", f->A, sizeof f->A, true},
+                                 {"B", f->B, sizeof f->B, true},
+                                 {"C", f->C, sizeof f->C, false}};
+  struct xray_arg args[6] = {{.array = 0}, {.array = 1}, {.array = 2},
+                             int_arg(40),  int_arg(40),  int_arg(40)};
+  struct xray_launch l = {.grid = {2, 2, 1},
+                          .block = {16, 16, 1},
+                          .arrays = arrays,
+                          .narrays = 3,
+                          .args = args,
+                          .nargs = 6,
+                          .checks = XRAY_CHECK_ALL,
+                          .budget = 3000};
+  struct xray_report r;
+  if (xray_run(m, &l, &r, &err)) {
+    assert_true(r.finished || r.nproblems > 0);
+    xray_report_done(&r);
+  }
+  free(f);
+  xray_free(m);
+}
+
+static void test_damaged_text(void **state) {
+  (void)state;
+  uint32_t seed = 7;
+  int done = 0;
+  while (done < 2000)
+    for (const struct embed_file *e = embed_files; e->path && done < 2000; e++)
+      if (strncmp(e->path, "assets/ptx/", 11) == 0) {
+        char *text = alloc_strn(e->data, e->n);
+        mutate(text, e->n, &seed);
+        run_mutant(text, e->n);
+        free(text);
+        done++;
+      }
+}
+
+static void test_wrong_launches(void **state) {
+  (void)state;
+  xray_module *m = load_fixture("good.ptx");
+  struct field *f = field_new();
+  struct xray_report r;
+  struct err err;
+  assert_false(run_fixture(m, NULL, f, 0, &r, &err)); /* several kernels: which one? */
+  assert_false(run_fixture(m, "missing", f, 0, &r, &err));
+  struct xray_launch l = {.entry = "early", .grid = {1, 1, 1}, .block = {64, 1, 1}};
+  assert_false(xray_run(m, &l, &r, &err)); /* no arguments */
+  l.block[1] = 32;
+  assert_false(xray_run(m, &l, &r, &err));
+  assert_non_null(strstr(err.text, "1024"));
+  l.block[1] = 0;
+  assert_false(xray_run(m, &l, &r, &err));
+  free(f);
+  xray_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loads_all_shipped),
       cmocka_unit_test(test_results),
       cmocka_unit_test(test_counts_naive),
       cmocka_unit_test(test_counts_tiled),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_good_kernels),
+      cmocka_unit_test(test_damaged_text),
+      cmocka_unit_test(test_wrong_launches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
