@@ -206,7 +206,9 @@ static void test_counts_tiled(void **state) {
   expect("store sectors", c.gst_sectors, 8192);
   expect("shared store wavefronts", c.sts_wavefronts, 32768);
   expect("shared store conflicts", c.sts_conflicts, 0);
+  expect("shared load wavefronts", c.lds_wavefronts, 786432);
   expect("shared load conflicts", c.lds_conflicts, 0);
+  expect("shared load requests", c.lds_requests, 655360);
   expect("ffma", c.ffma, 16777216);
 }
 
@@ -360,6 +362,52 @@ static void test_faults(void **state) {
   assert_int_equal(kernels, 18);
   xray_free(m);
   free(source);
+}
+
+/* Kernels of tiles.cu at n = 256: the counters of the hardware. */
+static void test_counts_of_tiles(void **state) {
+  (void)state;
+  static const struct {
+    const char *entry;
+    int grid, block[2];
+    double gld, sectors, gst_sectors, lds, lds_conflicts, sts, sts_conflicts;
+  } of[] = {
+      {"transposed", 8, {32, 32}, 32768, 131072, 8192, 4456448, 3670016, 540672, 507904},
+      {"rows", 4, {512, 1}, 16384, 65536, 8192, 327680, 0, 16384, 0},
+      {"square", 4, {256, 1}, 4096, 65536, 8192, 196608, 0, 40960, 24576},
+  };
+  xray_module *m = load_fixture("tiles.ptx");
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    struct problem p = problem_new(OP_GEMM, 256, 256, 256);
+    struct xray_array arrays[3] = {
+        {"A", p.A, p.na * 4, true}, {"B", p.B, p.nb * 4, true}, {"C", p.C, p.nc * 4, false}};
+    struct xray_arg args[4] = {{.array = 0}, {.array = 1}, {.array = 2}, int_arg(256)};
+    struct xray_launch l = {.entry = of[i].entry,
+                            .grid = {of[i].grid, of[i].grid, 1},
+                            .block = {of[i].block[0], of[i].block[1], 1},
+                            .arrays = arrays,
+                            .narrays = 3,
+                            .args = args,
+                            .nargs = 4,
+                            .checks = XRAY_CHECK_ALL};
+    struct xray_report r;
+    struct err err;
+    if (!xray_run(m, &l, &r, &err))
+      fail_msg("%s", err.text);
+    check_result(&p, of[i].entry, &r);
+    print_message("# %s\n", of[i].entry);
+    expect("load requests", r.counts.gld_requests, of[i].gld);
+    expect("load sectors", r.counts.gld_sectors, of[i].sectors);
+    expect("store sectors", r.counts.gst_sectors, of[i].gst_sectors);
+    expect("shared load wavefronts", r.counts.lds_wavefronts, of[i].lds);
+    expect("shared load conflicts", r.counts.lds_conflicts, of[i].lds_conflicts);
+    expect("shared store wavefronts", r.counts.sts_wavefronts, of[i].sts);
+    expect("shared store conflicts", r.counts.sts_conflicts, of[i].sts_conflicts);
+    expect("ffma", r.counts.ffma, 16777216);
+    xray_report_done(&r);
+    problem_done(&p);
+  }
+  xray_free(m);
 }
 
 /* ---- what good.cu computes, on the host */
@@ -539,13 +587,10 @@ static void test_wrong_launches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loads_all_shipped),
-      cmocka_unit_test(test_results),
-      cmocka_unit_test(test_counts_naive),
-      cmocka_unit_test(test_counts_tiled),
-      cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_good_kernels),
-      cmocka_unit_test(test_damaged_text),
+      cmocka_unit_test(test_loads_all_shipped), cmocka_unit_test(test_results),
+      cmocka_unit_test(test_counts_naive),      cmocka_unit_test(test_counts_tiled),
+      cmocka_unit_test(test_counts_of_tiles),   cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_good_kernels),      cmocka_unit_test(test_damaged_text),
       cmocka_unit_test(test_wrong_launches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

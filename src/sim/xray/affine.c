@@ -1,0 +1,307 @@
+#include "sim/xray/affine.h"
+
+#include "base/alloc.h"
+#include "sim/xray/flow.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 24, MAX_WORK = 500, MAX_ROUNDS = 40 };
+
+enum form {
+  FORM_ROOT,
+  FORM_COPY,
+  FORM_ADD,
+  FORM_SUB,
+  FORM_OR,
+  FORM_MUL,
+  FORM_MAD,
+  FORM_SHL,
+  FORM_AND,
+  FORM_SELECT
+};
+
+struct affine {
+  const struct program *program;
+  int *defs;  /* of each slot: how many instructions write it */
+  int *def;   /* one of them */
+  int *block; /* of each instruction */
+  bool *starts;
+  uint8_t *zeros; /* of each slot */
+  int work;       /* left for the sum in hand: chains of x + x would never end */
+};
+
+/* ---- which instructions are sums */
+
+static enum form form_of(const struct insn *in) {
+  static const struct {
+    const char *name;
+    enum form form;
+  } forms[] = {
+      {"mov.u32", FORM_COPY},     {"mov.b32", FORM_COPY},        {"mov.s32", FORM_COPY},
+      {"mov.u64", FORM_COPY},     {"mov.b64", FORM_COPY},        {"add.s32", FORM_ADD},
+      {"add.u32", FORM_ADD},      {"add.s64", FORM_ADD},         {"add.u64", FORM_ADD},
+      {"sub.s32", FORM_SUB},      {"sub.s64", FORM_SUB},         {"or.b32", FORM_OR},
+      {"or.b64", FORM_OR},        {"mul.lo.s32", FORM_MUL},      {"mul.lo.u32", FORM_MUL},
+      {"mul.lo.s64", FORM_MUL},   {"mul.lo.u64", FORM_MUL},      {"mul.wide.s32", FORM_MUL},
+      {"mad.lo.s32", FORM_MAD},   {"mad.lo.u32", FORM_MAD},      {"mad.lo.s64", FORM_MAD},
+      {"mad.wide.s32", FORM_MAD}, {"shl.b32", FORM_SHL},         {"shl.b64", FORM_SHL},
+      {"and.b32", FORM_AND},      {"and.b64", FORM_AND},         {"cvt.s64.s32", FORM_COPY},
+      {"cvt.u32.u64", FORM_COPY}, {"cvta.shared.u64", FORM_ADD}, {"cvta.to.shared.u64", FORM_ADD},
+  };
+  if (in->kind == INSN_SELP)
+    return FORM_SELECT;
+  if (in->kind != INSN_ALU && in->kind != INSN_CVT)
+    return FORM_ROOT;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (ptx_lex_is(in->op, forms[i].name))
+      return forms[i].form;
+  return FORM_ROOT;
+}
+
+/* A widened unsigned value is a root of its own, but keeps its zero bits. */
+static enum form zeros_form_of(const struct insn *in) {
+  if (ptx_lex_is(in->op, "mul.wide.u32"))
+    return FORM_MUL;
+  if (ptx_lex_is(in->op, "mad.wide.u32"))
+    return FORM_MAD;
+  if (ptx_lex_is(in->op, "cvt.u64.u32"))
+    return FORM_COPY;
+  return form_of(in);
+}
+
+/* ---- definitions */
+
+static void note_def(struct affine *a, insn_slot slot, int i) {
+  if (slot < 0 || slot >= a->program->units)
+    return;
+  a->defs[slot]++;
+  a->def[slot] = i;
+}
+
+static int written(const struct insn *in, insn_slot out[4]) {
+  int n = 0;
+  switch ((enum insn_kind)in->kind) {
+  case INSN_LD:
+  case INSN_UNPACK:
+    for (; n < in->nvec; n++)
+      out[n] = in->vec[n];
+    return n;
+  case INSN_ALU:
+  case INSN_SELP:
+  case INSN_CVT:
+  case INSN_PACK:
+  case INSN_ATOM:
+  case INSN_SHFL:
+  case INSN_VOTE:
+  case INSN_ACTIVEMASK:
+  case INSN_REDUX:
+    out[0] = in->dst;
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+static bool is_constant(insn_slot s) { return s < 0; }
+
+static uint32_t constant_of(const struct affine *a, insn_slot s) {
+  uint32_t v;
+  memcpy(&v, a->program->consts + (size_t)~s * INSN_UNIT, sizeof v);
+  return v;
+}
+
+/* ---- zero bits at the end, downwards from "all" to a fixed point */
+
+static int zeros_of(const struct affine *a, insn_slot s) {
+  if (!is_constant(s))
+    return a->zeros[s];
+  uint32_t v = constant_of(a, s);
+  return v ? __builtin_ctz(v) : AFFINE_ALL_ZERO;
+}
+
+static int least(int x, int y) { return x < y ? x : y; }
+
+static int zeros_by(const struct affine *a, const struct insn *in) {
+  int x = zeros_of(a, in->a), y;
+  switch (zeros_form_of(in)) {
+  case FORM_COPY:
+    return x;
+  case FORM_ADD:
+  case FORM_SUB:
+  case FORM_OR:
+  case FORM_SELECT:
+    return least(x, zeros_of(a, in->b));
+  case FORM_MUL:
+    return least(x + zeros_of(a, in->b), AFFINE_ALL_ZERO);
+  case FORM_MAD:
+    return least(x + zeros_of(a, in->b), zeros_of(a, in->c));
+  case FORM_SHL:
+    y = is_constant(in->b) ? (int)(constant_of(a, in->b) & 63) : 0;
+    return least(x + y, AFFINE_ALL_ZERO);
+  case FORM_AND:
+    y = zeros_of(a, in->b);
+    return x > y ? x : y;
+  case FORM_ROOT:
+    break;
+  }
+  return 0;
+}
+
+static void find_zeros(struct affine *a) {
+  const struct program *p = a->program;
+  for (int s = 0; s < p->units; s++)
+    a->zeros[s] = a->defs[s] ? AFFINE_ALL_ZERO : 0;
+  bool changed = true;
+  for (int round = 0; changed && round < MAX_ROUNDS; round++) {
+    changed = false;
+    for (int i = 0; i < p->ncode; i++) {
+      insn_slot out[4];
+      int n = written(&p->code[i], out), z = n ? zeros_by(a, &p->code[i]) : 0;
+      for (int k = 0; k < n; k++)
+        if (out[k] >= 0 && out[k] < p->units && z < a->zeros[out[k]]) {
+          a->zeros[out[k]] = (uint8_t)z;
+          changed = true;
+        }
+    }
+  }
+  if (changed) /* no fixed point in time: nothing is known */
+    memset(a->zeros, 0, (size_t)p->units);
+}
+
+struct affine *affine_new(const struct program *p) {
+  struct affine *a = alloc_zero(1, sizeof *a);
+  a->program = p;
+  a->defs = alloc_zero((size_t)p->units, sizeof *a->defs);
+  a->def = alloc_zero((size_t)p->units, sizeof *a->def);
+  a->zeros = alloc_zero((size_t)p->units, 1);
+  a->block = alloc_zero((size_t)p->ncode, sizeof *a->block);
+  a->starts = alloc_zero((size_t)p->ncode, sizeof *a->starts);
+  flow_starts(p->code, p->ncode, a->starts);
+  for (int i = 0, block = 0; i < p->ncode; i++) {
+    insn_slot out[4];
+    int n = written(&p->code[i], out);
+    for (int k = 0; k < n; k++)
+      note_def(a, out[k], i);
+    a->block[i] = block += a->starts[i];
+  }
+  find_zeros(a);
+  return a;
+}
+
+void affine_free(struct affine *a) {
+  if (!a)
+    return;
+  free(a->defs);
+  free(a->def);
+  free(a->zeros);
+  free(a->block);
+  free(a->starts);
+  free(a);
+}
+
+/* ---- sums */
+
+/* to += factor * s; false if there are too many terms. */
+static bool add_sum(struct affine_sum *to, const struct affine_sum *s, uint32_t factor) {
+  to->constant += factor * s->constant;
+  for (int i = 0; i < s->n; i++) {
+    int k = 0;
+    while (k < to->n && to->term[k].root < s->term[i].root)
+      k++;
+    if (k < to->n && to->term[k].root == s->term[i].root) {
+      to->term[k].factor += factor * s->term[i].factor;
+      continue;
+    }
+    if (to->n == AFFINE_TERMS)
+      return false;
+    memmove(&to->term[k + 1], &to->term[k], (size_t)(to->n - k) * sizeof *to->term);
+    to->term[k] = (struct affine_term){s->term[i].root, factor * s->term[i].factor};
+    to->n++;
+  }
+  return true;
+}
+
+static struct affine_sum root_sum(insn_slot s) {
+  return (struct affine_sum){.term = {{s, 1}}, .n = 1};
+}
+
+static struct affine_sum expand(struct affine *a, insn_slot s, int block, int depth);
+
+/* The sum that instruction in makes; false if it is none. */
+static bool sum_by(struct affine *a, const struct insn *in, int block, int depth,
+                   struct affine_sum *out) {
+  enum form form = form_of(in);
+  *out = (struct affine_sum){0};
+  if (in->has_guard || form == FORM_ROOT || form == FORM_AND || form == FORM_SELECT)
+    return false;
+  struct affine_sum x = expand(a, in->a, block, depth + 1), y;
+  if (form == FORM_COPY)
+    return add_sum(out, &x, 1);
+  if (form == FORM_SHL)
+    return is_constant(in->b) && constant_of(a, in->b) < 32 &&
+           add_sum(out, &x, 1u << constant_of(a, in->b));
+  y = expand(a, in->b, block, depth + 1);
+  if (form == FORM_ADD || form == FORM_SUB)
+    return add_sum(out, &x, 1) && add_sum(out, &y, form == FORM_ADD ? 1 : UINT32_MAX);
+  if (form == FORM_OR) /* an addition where the bits cannot meet */
+    return y.n == 0 && y.constant && x.constant == 0 &&
+           32 - __builtin_clz(y.constant) <= affine_zeros(a, &x) && add_sum(out, &x, 1) &&
+           add_sum(out, &y, 1);
+  if (x.n && y.n)
+    return false;
+  if (!add_sum(out, x.n ? &x : &y, x.n ? y.constant : x.constant))
+    return false;
+  if (form == FORM_MUL)
+    return true;
+  struct affine_sum z = expand(a, in->c, block, depth + 1);
+  return add_sum(out, &z, 1);
+}
+
+static bool has_rewritten(const struct affine *a, const struct affine_sum *s) {
+  for (int i = 0; i < s->n; i++)
+    if (a->defs[s->term[i].root] > 1)
+      return true;
+  return false;
+}
+
+/* A register with one definition is looked through. What it is made of must be the same here as
+ * there: a register with several definitions is so only within the block. */
+static struct affine_sum expand(struct affine *a, insn_slot s, int block, int depth) {
+  struct affine_sum out = {0};
+  if (is_constant(s)) {
+    out.constant = constant_of(a, s);
+    return out;
+  }
+  if (a->defs[s] != 1 || depth > MAX_DEPTH || --a->work < 0)
+    return root_sum(s);
+  int at = a->def[s];
+  if (!sum_by(a, &a->program->code[at], a->block[at], depth, &out) ||
+      (a->block[at] != block && has_rewritten(a, &out)))
+    return root_sum(s);
+  return out;
+}
+
+struct affine_sum affine_of(struct affine *a, insn_slot slot, int at) {
+  a->work = MAX_WORK;
+  return expand(a, slot, a->block[at], 0);
+}
+
+int affine_zeros(const struct affine *a, const struct affine_sum *s) {
+  int zeros = AFFINE_ALL_ZERO;
+  for (int i = 0; i < s->n; i++)
+    if (s->term[i].factor)
+      zeros = least(zeros, __builtin_ctz(s->term[i].factor) + a->zeros[s->term[i].root]);
+  return zeros;
+}
+
+bool affine_starts_block(const struct affine *a, int i) { return a->starts[i]; }
+
+bool affine_changes(const struct affine *a, int i, const struct affine_sum *s) {
+  insn_slot out[4];
+  int n = written(&a->program->code[i], out);
+  for (int k = 0; k < n; k++)
+    for (int t = 0; t < s->n; t++)
+      if (out[k] == s->term[t].root)
+        return true;
+  return false;
+}

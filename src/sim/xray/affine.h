@@ -1,0 +1,38 @@
+/* Addresses as sums: coefficient x root + constant, modulo 2^32, and the zero bits they end in. */
+#ifndef MM_SIM_XRAY_AFFINE_H
+#define MM_SIM_XRAY_AFFINE_H
+
+#include "sim/xray/insn.h"
+
+enum { AFFINE_TERMS = 8, AFFINE_ALL_ZERO = 32 };
+
+struct affine_term {
+  insn_slot root;
+  uint32_t factor;
+};
+
+struct affine_sum { /* terms by rising root */
+  struct affine_term term[AFFINE_TERMS];
+  int n;
+  uint32_t constant;
+};
+
+struct affine;
+
+/* Reads the definitions of all registers of a program. Free with affine_free. */
+struct affine *affine_new(const struct program *p);
+void affine_free(struct affine *a); /* NULL allowed */
+
+/* The value of a slot where instruction `at` reads it. */
+struct affine_sum affine_of(struct affine *a, insn_slot slot, int at);
+
+/* Zero bits that the terms (without the constant) end in for certain, at most AFFINE_ALL_ZERO. */
+int affine_zeros(const struct affine *a, const struct affine_sum *s);
+
+/* True if instruction i begins a basic block. */
+bool affine_starts_block(const struct affine *a, int i);
+
+/* True if instruction i writes a root of the sum: the same sum means another address behind it. */
+bool affine_changes(const struct affine *a, int i, const struct affine_sum *s);
+
+#endif
