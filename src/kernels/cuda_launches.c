@@ -107,30 +107,47 @@ static char *call_args(const char *source, const struct cuda_mask *m, size_t at)
   return alloc_str("");
 }
 
-/* True if the statement that holds `at` makes a constant or names a type. */
-static bool makes_constant(const char *code, size_t at) {
+enum { STATEMENT = 120, MAX_STEPS = 3, BUDGET = 1 << 23 };
+
+enum made { NOTHING, VALUE, TYPE };
+
+/* What the statement that holds `at` makes. */
+static enum made statement_makes(const char *code, size_t at) {
   size_t b = at;
-  while (b > 0 && at - b < 120 && !strchr(";{}#", code[b - 1]))
+  while (b > 0 && at - b < STATEMENT && !strchr(";{}#", code[b - 1]))
     b--;
   for (size_t i = b; i + 5 <= at; i++)
-    if (!memcmp(code + i, "const", 5) || !memcmp(code + i, "using", 5))
-      return true;
-  return false;
+    if (!memcmp(code + i, "const", 5))
+      return VALUE;
+    else if (!memcmp(code + i, "using", 5))
+      return TYPE;
+  return NOTHING;
 }
 
-/* The value that code[b, e), a name, was given last before `at` in the text: [*vb, *ve). */
-static bool find_constant(const struct cuda_mask *m, size_t b, size_t e, size_t at, size_t *vb,
-                          size_t *ve) {
-  const char *code = m->code;
+/* `budget` is how many bytes may still be looked at for constants, so that the time is bounded. */
+struct finder {
+  const char *source;
+  const struct cuda_mask *m;
+  long budget;
+};
+
+/* What code[b, e), a name, was made last before `at` in the text: [*vb, *ve). */
+static enum made find_constant(struct finder *f, size_t b, size_t e, size_t at, size_t *vb,
+                               size_t *ve) {
+  const char *code = f->m->code;
   size_t len = e - b, from = at > 8 * REACH ? at - 8 * REACH : 0;
-  for (size_t i = at; i > from + len; i--) {
+  for (size_t i = at; i > from + len && f->budget > 0; i--, f->budget--) {
     size_t d = i - len, v = i;
     if (code[d] != code[b] || memcmp(code + d, code + b, len) || d == 0 ||
         cuda_mask_ident(code[d - 1]) || cuda_mask_ident(code[i]))
       continue;
     while (v < at && is_space(code[v]))
       v++;
-    if (v + 1 >= at || code[v] != '=' || code[v + 1] == '=' || !makes_constant(code, d))
+    if (v + 1 >= at || code[v] != '=' || code[v + 1] == '=')
+      continue;
+    f->budget -= 2 * STATEMENT;
+    enum made made = statement_makes(code, d);
+    if (!made)
       continue;
     int depth = 0;
     *vb = ++v;
@@ -140,46 +157,44 @@ static bool find_constant(const struct cuda_mask *m, size_t b, size_t e, size_t 
         break;
     }
     *ve = v;
-    return code[v] == ';' || code[v] == ',';
+    return code[v] == ';' || code[v] == ',' ? made : NOTHING;
   }
-  return false;
+  return NOTHING;
 }
 
-static void add_value(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
-                      size_t e, int depth);
+static void add_value(struct str *out, struct finder *f, size_t b, size_t e, int depth);
 
 /* A name in a template's argument list: itself, or the constant that it stands for. */
-static void add_name(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
-                     size_t e, int depth) {
+static void add_name(struct str *out, struct finder *f, size_t b, size_t e, int depth) {
   size_t vb, ve;
-  bool number = m->code[b] >= '0' && m->code[b] <= '9';
-  if (number || depth == 0 || !find_constant(m, b, e, b, &vb, &ve)) {
-    str_addn(out, source + b, e - b);
+  bool number = f->m->code[b] >= '0' && f->m->code[b] <= '9';
+  enum made made = number || !depth ? NOTHING : find_constant(f, b, e, b, &vb, &ve);
+  if (!made) {
+    str_addn(out, f->source + b, e - b);
     return;
   }
-  while (vb < ve && is_space(m->code[vb]))
+  while (vb < ve && is_space(f->m->code[vb]))
     vb++;
-  ve = back_over_space(m->code, ve);
-  bool simple = true;
+  ve = back_over_space(f->m->code, ve);
+  bool simple = true; /* a type must not stand in brackets */
   for (size_t i = vb; i < ve; i++)
-    simple &= cuda_mask_ident(m->code[i]);
+    simple &= made == TYPE || cuda_mask_ident(f->m->code[i]);
   str_add(out, simple ? "" : "(");
-  add_value(out, source, m, vb, ve, depth - 1);
+  add_value(out, f, vb, ve, depth - 1);
   str_add(out, simple ? "" : ")");
 }
 
-static void add_value(struct str *out, const char *source, const struct cuda_mask *m, size_t b,
-                      size_t e, int depth) {
+static void add_value(struct str *out, struct finder *f, size_t b, size_t e, int depth) {
   while (b < e) {
     size_t w = b;
-    while (w < e && cuda_mask_ident(m->code[w]))
+    while (w < e && cuda_mask_ident(f->m->code[w]))
       w++;
     if (w > b) {
-      add_name(out, source, m, b, w, depth);
+      add_name(out, f, b, w, depth);
     } else {
-      char *piece = cuda_launches_fold(source, m, b, b + 1);
+      char *piece = cuda_launches_fold(f->source, f->m, b, b + 1);
       str_add(out,
-              is_space(m->code[b]) && out->len && out->data[out->len - 1] != ' ' ? " " : piece);
+              is_space(f->m->code[b]) && out->len && out->data[out->len - 1] != ' ' ? " " : piece);
       free(piece);
       w++;
     }
@@ -187,21 +202,19 @@ static void add_value(struct str *out, const char *source, const struct cuda_mas
   }
 }
 
-enum { MAX_RESOLVED = 256, MAX_STEPS = 3 };
-
 /* The argument list [b, e) with the constants of the text before it put in: what a compiler can
  * read outside the function that launches. */
-static char *template_args(const char *source, const struct cuda_mask *m, size_t b, size_t e,
-                           bool resolve) {
+static char *template_args(struct finder *f, size_t b, size_t e) {
   struct str out = {0};
-  while (b < e && is_space(m->code[b]))
+  while (b < e && is_space(f->m->code[b]))
     b++;
-  add_value(&out, source, m, b, back_over_space(m->code, e), resolve ? MAX_STEPS : 0);
+  add_value(&out, f, b, back_over_space(f->m->code, e), MAX_STEPS);
   return str_take(&out);
 }
 
-static void add(struct cuda_launches *l, const char *source, const struct cuda_mask *m, size_t at,
-                int line) {
+static void add(struct cuda_launches *l, struct finder *f, size_t at, int line) {
+  const char *source = f->source;
+  const struct cuda_mask *m = f->m;
   struct cut cut;
   size_t end = back_over_space(m->code, at), args = end;
   if (!end || (m->code[end - 1] != '>' && !cuda_mask_ident(m->code[end - 1])) ||
@@ -221,8 +234,7 @@ static void add(struct cuda_launches *l, const char *source, const struct cuda_m
     l->all = alloc_grow(l->all, (size_t)(2 * l->n + 1), sizeof *l->all);
   l->all[l->n++] = (struct cuda_launch){
       .kernel = alloc_strn(source + name, name_end - name),
-      .template_args =
-          args < end ? template_args(source, m, args + 1, end - 1, l->n < MAX_RESOLVED) : NULL,
+      .template_args = args < end ? template_args(f, args + 1, end - 1) : NULL,
       .grid = cuda_launches_fold(source, m, cut.b[0], cut.e[0]),
       .block = cuda_launches_fold(source, m, cut.b[1], cut.e[1]),
       .smem = cut.n > 2 ? cuda_launches_fold(source, m, cut.b[2], cut.e[2]) : alloc_str(""),
@@ -232,11 +244,12 @@ static void add(struct cuda_launches *l, const char *source, const struct cuda_m
 
 void cuda_launches_find(struct cuda_launches *l, const char *source, const struct cuda_mask *m) {
   *l = (struct cuda_launches){0};
+  struct finder f = {.source = source, .m = m, .budget = BUDGET};
   int line = 1;
   for (size_t at = 0; at < m->n; at++) {
     line += m->code[at] == '\n';
     if (m->code[at] == '<' && at + 3 < m->n && !memcmp(m->code + at, "<<<", 3)) {
-      add(l, source, m, at, line);
+      add(l, &f, at, line);
       at += 2;
     }
   }

@@ -288,8 +288,8 @@ static void test_resources(void **state) {
 static void test_arch_and_flags(void **state) {
   (void)state;
   struct err err = {""};
-  const char *flags[] = {"-DVALUE=5", "--fmad=false"};
-  const char *text = "__global__ void k(float *p) { p[0] = p[1] * p[2] + VALUE; }";
+  const char *flags[] = {"-DT=5", "--fmad=false"};
+  const char *text = "__global__ void k(float *p) { p[0] = p[1] * p[2] + T; }";
   struct ptx_build_request q = {.source = text,
                                 .size = strlen(text),
                                 .name = "mine.cu",

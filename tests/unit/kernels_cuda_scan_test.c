@@ -172,6 +172,22 @@ static void test_launches(void **state) {
   cuda_scan_free(s);
 }
 
+/* Constants of the launching function are put in: outside of it their names mean nothing. */
+static void test_constants_in_launches(void **state) {
+  (void)state;
+  struct cuda_scan *s =
+      scan("void f() {\n"
+           "  using P = Pair<int, 3>;\n  const int A = g(1, 2), B = A * 2;\n"
+           "  int C = 5; constexpr auto D = 7;\n"
+           "  k<P, A, 4><<<1, 32>>>(); k<B><<<1, 1>>>(); k<C, D, E><<<1, 1>>>();\n"
+           "}\n");
+  static const char *const args[] = {"Pair<int, 3>, (g(1, 2)), 4", "((g(1, 2)) * 2)", "C, 7, E"};
+  assert_int_equal(s->launches.n, 3);
+  for (int i = 0; i < 3; i++)
+    assert_string_equal(s->launches.all[i].template_args, args[i]);
+  cuda_scan_free(s);
+}
+
 static void test_text_that_is_no_code(void **state) {
   (void)state;
   SUMS("/* int main() { */ __global__ void k() { } // }\nint x;", "-v:2 x |k");
@@ -179,6 +195,7 @@ static void test_text_that_is_no_code(void **state) {
        "-f:1 -v:2 main x");
   SUMS("int main() { auto s = R\"(} \" { )\"; auto t = R\"x()\" )x\"; }\nint x;",
        "-f:1 -v:2 main x");
+  SUMS("int main() { f(1'000); }\nint b;", "-f:1 -v:2 main b");
   SUMS("int a = 1'000'000;\nint b;", "-v:1 -v:2 a b");
   SUMS("// line \\\nint main() { }\nint x;", "-v:3 x");
   SUMS("#define OPEN {\n#define TWO do { \\\n  if (1) {\nint x;", "-v:4 x");
@@ -300,6 +317,7 @@ static void test_hostile(void **state) {
                                       "u8R\"xxxx(",
                                       "#define A__device__\nA",
                                       "f()<",
+                                      "const a=a+a+a+a,b=a;k<a,a,a,b><<<1,1>>>();",
                                       "\n"};
   size_t size = 1 << 20;
   char *text = alloc_zero(size + 1, 1);
@@ -378,6 +396,7 @@ int main(void) {
                                      cmocka_unit_test(test_nesting),
                                      cmocka_unit_test(test_kernels),
                                      cmocka_unit_test(test_launches),
+                                     cmocka_unit_test(test_constants_in_launches),
                                      cmocka_unit_test(test_text_that_is_no_code),
                                      cmocka_unit_test(test_preprocessor_stays),
                                      cmocka_unit_test(test_macros_that_make_kernels),
