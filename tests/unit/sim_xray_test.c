@@ -359,7 +359,7 @@ static void test_faults(void **state) {
     xray_report_done(&r);
     free(f);
   }
-  assert_int_equal(kernels, 18);
+  assert_int_equal(kernels, 19);
   xray_free(m);
   free(source);
 }

@@ -242,6 +242,16 @@ static bool fence(struct decoder *d) {
   return d->src->n == 0 && !decode_has(d, "proxy");
 }
 
+/* A failed assert ends the kernel; what printf prints is not shown. Other functions were not
+ * inlined and are not followed. */
+static bool call(struct decoder *d) {
+  if (d->src->n != 1)
+    return false;
+  struct slice name = d->src->a[0].name;
+  d->out->kind = ptx_lex_is(name, "__assertfail") ? INSN_TRAP : INSN_NOP;
+  return d->out->kind == INSN_TRAP || ptx_lex_is(name, "vprintf");
+}
+
 bool decode_op(struct decoder *d) {
   static const struct {
     const char *name;
@@ -263,6 +273,7 @@ bool decode_op(struct decoder *d) {
       {"cvt", cvt},
       {"cvta", cvta},
       {"mov", mov},
+      {"call", call},
       {"ret", ret},
       {"exit", ret},
       {"trap", trap},

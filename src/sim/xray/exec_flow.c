@@ -263,7 +263,7 @@ static void run_warp(struct machine *m, struct warp *w) {
     uint32_t mask = in->has_guard ? top->mask & machine_pred(w, in->guard) : top->mask;
     struct tally_cell *cell = tally_cell(m->tally, top->pc);
     cell->runs++;
-    cell->threads += __builtin_popcount(mask);
+    cell->threads += mask == UINT32_MAX ? INSN_LANES : __builtin_popcount(mask);
     if (in->kind == INSN_LD || in->kind == INSN_ST || in->kind == INSN_ATOM) {
       if (mask)
         exec_mem(m, w, in, mask);

@@ -67,15 +67,24 @@ static uint32_t checked(struct machine *m, const struct warp *w, const struct in
   return good;
 }
 
-/* True if all 32 addresses are aligned and inside of the piece: the common case, without branches.
- */
-static LANES_HOT bool all_inside(const int64_t *address, const struct memory_piece *p, int bytes) {
-  uint64_t bad = 0, base = (uint64_t)p->base, span = (uint64_t)(p->bytes - bytes);
+/* The common patterns of a whole warp, looked at without branches. */
+enum pattern { OUTSIDE, SCATTERED, UNIFORM, CONTIGUOUS };
+
+/* OUTSIDE unless all 32 addresses are aligned and inside of the piece. */
+static LANES_HOT enum pattern pattern_of(const int64_t *address, const struct memory_piece *p,
+                                         int bytes) {
+  uint64_t bad = 0, differ = 0, gap = 0;
+  uint64_t base = (uint64_t)p->base, span = (uint64_t)(p->bytes - bytes);
+  uint64_t first = (uint64_t)address[0], step = (uint64_t)bytes;
   for (int l = 0; l < INSN_LANES; l++) {
-    uint64_t at = (uint64_t)address[l] - base;
-    bad |= (uint64_t)(at > span) | ((uint64_t)address[l] & ((uint64_t)bytes - 1));
+    uint64_t at = (uint64_t)address[l];
+    bad |= (uint64_t)(at - base > span) | (at & (step - 1));
+    differ |= at ^ first;
+    gap |= at ^ (first + step * (uint64_t)l);
   }
-  return bad == 0 && p->bytes >= bytes;
+  if (bad || p->bytes < bytes)
+    return OUTSIDE;
+  return !differ ? UNIFORM : !gap ? CONTIGUOUS : SCATTERED;
 }
 
 /* ---- data */
@@ -99,26 +108,32 @@ static void load_lane(struct warp *w, const struct insn *in, int lane, const uns
 }
 
 static void load_words(struct warp *w, const struct insn *in, const int64_t *address,
-                       const struct memory_piece *p, uint32_t mask) {
+                       const struct memory_piece *p, uint32_t mask, enum pattern pattern) {
   for (int i = 0; i < in->nvec; i++) {
     unsigned char *to = w->regs + (int64_t)in->vec[i] * INSN_UNIT;
     const unsigned char *from = p->data + i * 4;
-    if (mask == UINT32_MAX) {
+    if (pattern == UNIFORM) {
+      uint32_t v;
+      memcpy(&v, from + (address[0] - p->base), 4);
+      lane_u32 *lanes = (lane_u32 *)to;
       for (int l = 0; l < INSN_LANES; l++)
+        lanes[l] = v;
+    } else if (pattern == CONTIGUOUS && in->nvec == 1) {
+      memcpy(to, from + (address[0] - p->base), INSN_UNIT);
+    } else {
+      for (uint32_t left = mask; left; left &= left - 1) {
+        int l = __builtin_ctz(left);
         memcpy(to + l * 4, from + (address[l] - p->base), 4);
-      continue;
-    }
-    for (uint32_t left = mask; left; left &= left - 1) {
-      int l = __builtin_ctz(left);
-      memcpy(to + l * 4, from + (address[l] - p->base), 4);
+      }
     }
   }
 }
 
 static void load(struct machine *m, struct warp *w, const struct insn *in, enum ptx_space space,
-                 const int64_t *address, const struct memory_piece *p, uint32_t mask) {
+                 const int64_t *address, const struct memory_piece *p, uint32_t mask,
+                 enum pattern pattern) {
   if (p && in->width == 4 && in->vec_bytes[0] == 4 && space != PTX_LOCAL) {
-    load_words(w, in, address, p, mask);
+    load_words(w, in, address, p, mask, pattern);
     return;
   }
   for (uint32_t left = mask; left; left &= left - 1) {
@@ -186,7 +201,8 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
   const struct memory_piece *p =
       space == PTX_LOCAL ? NULL : memory_find(m->memory, space, address[first], 0);
   uint32_t good = mask;
-  if (!p || mask != UINT32_MAX || !all_inside(address, p, bytes)) {
+  enum pattern pattern = p && mask == UINT32_MAX ? pattern_of(address, p, bytes) : OUTSIDE;
+  if (pattern == OUTSIDE) {
     good = checked(m, w, in, space, address, mask, bytes);
     for (int l = 0; l < INSN_LANES && p; l++)
       if (good >> l & 1 && (address[l] < p->base || address[l] - p->base >= p->bytes))
@@ -200,7 +216,7 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
   count(m, in, space, address, good, bytes);
   shadow(m, w, in, space, address, good, bytes);
   if (in->kind == INSN_LD)
-    load(m, w, in, space, address, p, good);
+    load(m, w, in, space, address, p, good, pattern);
   else if (in->kind == INSN_ST)
     store(m, w, in, space, address, good);
   else

@@ -199,10 +199,18 @@ static void read_guard(struct body *b, struct ptx_insn *in) {
   ptx_lex_next(&b->r->lex);
 }
 
-/* "call (retval0), name, (a, b), proto;" is kept without operands. */
 static void skip_statement(struct ptx_reader *r) {
   while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, ";"))
     ptx_lex_next(&r->lex);
+}
+
+/* Of "call (retval0), name, (a, b), proto;" the name is kept. */
+static void read_call(struct ptx_reader *r, struct ptx_insn *in) {
+  if (ptx_parse_accept(r, "("))
+    while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, ";") && !ptx_parse_accept(r, ","))
+      ptx_lex_next(&r->lex);
+  in->a[in->n++] = (struct ptx_operand){.kind = PTX_SYMBOL, .reg = -1, .name = r->lex.text};
+  skip_statement(r);
 }
 
 static void read_operands(struct body *b, struct ptx_insn *in) {
@@ -242,7 +250,7 @@ static void read_insn(struct body *b) {
     return;
   }
   if (in.op.n >= 4 && memcmp(in.op.p, "call", 4) == 0)
-    skip_statement(r);
+    read_call(r, &in);
   else
     read_operands(b, &in);
   if (!ptx_parse_expect(r, ";"))
@@ -277,12 +285,13 @@ static void read_directive(struct body *b) {
     read_regs(b);
   } else if (ptx_parse_accept(r, ".loc")) {
     read_loc(b);
-  } else if (ptx_lex_is(r->lex.text, ".shared") || ptx_lex_is(r->lex.text, ".local")) {
+  } else if (ptx_lex_is(r->lex.text, ".shared") || ptx_lex_is(r->lex.text, ".local") ||
+             ptx_lex_is(r->lex.text, ".param")) {
     b->f->vars = ptx_parse_more(b->f->vars, b->f->nvars, sizeof *b->f->vars);
     ptx_parse_var(r, &b->f->vars[b->f->nvars++]);
     ptx_parse_expect(r, ";");
   } else {
-    skip_statement(r); /* .pragma, .param of a call */
+    skip_statement(r); /* .pragma */
     ptx_parse_expect(r, ";");
   }
 }

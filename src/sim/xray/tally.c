@@ -2,11 +2,12 @@
 
 #include "base/alloc.h"
 #include "sim/warp.h"
+#include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE = 4096, PERIOD = 128 };
+enum { CACHE = 2048, PERIOD = 128 };
 
 /* What an access costs depends on the distances between lanes and on the place in a line of 128
  * bytes only, so that one pattern is counted once. */
@@ -74,13 +75,21 @@ static void measure(struct cached *c, const int64_t address[32], int bytes, bool
 }
 
 /* Distances from the first active lane; false if one does not fit. */
-static bool distances(int32_t delta[32], const int64_t address[32], uint32_t mask, int64_t first) {
+static LANES_HOT bool distances(int32_t *delta, const int64_t *address, uint32_t mask,
+                                int64_t first) {
   int64_t wrong = 0;
-  for (int l = 0; l < INSN_LANES; l++) {
-    int64_t d = mask >> l & 1 ? address[l] - first : 0;
-    delta[l] = (int32_t)d;
-    wrong |= d ^ delta[l];
-  }
+  if (mask == UINT32_MAX)
+    for (int l = 0; l < INSN_LANES; l++) {
+      int64_t d = address[l] - first;
+      delta[l] = (int32_t)d;
+      wrong |= d ^ (int32_t)d;
+    }
+  else
+    for (int l = 0; l < INSN_LANES; l++) {
+      int64_t d = mask >> l & 1 ? address[l] - first : 0;
+      delta[l] = (int32_t)d;
+      wrong |= d ^ (int32_t)d;
+    }
   return wrong == 0;
 }
 
@@ -90,11 +99,16 @@ static const struct cached *lookup(struct tally *t, int i, bool shared, const in
   int32_t rest = (int32_t)(first & (PERIOD - 1));
   uint32_t hash = (uint32_t)i * 32u + (uint32_t)rest / 4u + (mask * 2654435761u >> 20);
   struct cached *c = &t->cache[hash % CACHE];
-  *own = (struct cached){.mask = mask, .insn = i, .rest = rest, .used = true, .shared = shared};
   bool keep = distances(own->delta, address, mask, first);
   if (keep && c->used && c->insn == i && c->mask == mask && c->rest == rest &&
       c->shared == shared && memcmp(c->delta, own->delta, sizeof c->delta) == 0)
     return c;
+  own->mask = mask;
+  own->insn = i;
+  own->rest = rest;
+  own->used = true;
+  own->shared = shared;
+  own->sectors = own->wavefronts = own->conflicts = 0;
   measure(own, address, bytes, store);
   if (!keep)
     return own;
