@@ -521,7 +521,8 @@ static void mutate(char *text, size_t n, uint32_t *state) {
   }
 }
 
-static void run_mutant(const char *text, size_t n) {
+/* Each kernel of the text, with six arguments or the four of the fixtures. */
+static void run_mutant(const char *text, size_t n, bool fixture) {
   struct err err = {{0}};
   xray_module *m = xray_load(text, n, &err);
   if (!m) {
@@ -534,21 +535,32 @@ static void run_mutant(const char *text, size_t n) {
                                  {"C", f->C, sizeof f->C, false}};
   struct xray_arg args[6] = {{.array = 0}, {.array = 1}, {.array = 2},
                              int_arg(40),  int_arg(40),  int_arg(40)};
-  struct xray_launch l = {.grid = {2, 2, 1},
-                          .block = {16, 16, 1},
-                          .arrays = arrays,
-                          .narrays = 3,
-                          .args = args,
-                          .nargs = 6,
-                          .checks = XRAY_CHECK_ALL,
-                          .budget = 3000};
-  struct xray_report r;
-  if (xray_run(m, &l, &r, &err)) {
-    assert_true(r.finished || r.nproblems > 0);
-    xray_report_done(&r);
+  const char *entry;
+  for (int i = 0; (entry = xray_entry(m, i)); i++) {
+    struct xray_launch l = {.entry = entry,
+                            .grid = {2, 2, 1},
+                            .block = {16, 16, 1},
+                            .arrays = arrays,
+                            .narrays = 3,
+                            .args = args,
+                            .nargs = fixture ? 4 : 6,
+                            .checks = XRAY_CHECK_ALL,
+                            .budget = 3000};
+    struct xray_report r;
+    if (xray_run(m, &l, &r, &err)) {
+      assert_true(r.finished || r.nproblems > 0);
+      xray_report_done(&r);
+    }
   }
   free(f);
   xray_free(m);
+}
+
+static void damage(const char *intact, size_t n, uint32_t *seed, bool fixture) {
+  char *text = alloc_strn(intact, n);
+  mutate(text, n, seed);
+  run_mutant(text, n, fixture);
+  free(text);
 }
 
 static void test_damaged_text(void **state) {
@@ -558,12 +570,14 @@ static void test_damaged_text(void **state) {
   while (done < 2000)
     for (const struct embed_file *e = embed_files; e->path && done < 2000; e++)
       if (strncmp(e->path, "assets/ptx/", 11) == 0) {
-        char *text = alloc_strn(e->data, e->n);
-        mutate(text, e->n, &seed);
-        run_mutant(text, e->n);
-        free(text);
+        damage(e->data, e->n, &seed, false);
         done++;
       }
+  size_t n = 0;
+  char *good = read_fixture("good.ptx", &n);
+  for (int i = 0; i < 500; i++)
+    damage(good, n, &seed, true);
+  free(good);
 }
 
 static void test_wrong_launches(void **state) {
