@@ -1,4 +1,4 @@
-/* What a killed process left is removed by the next; what lives, is another's, or has another name stays. */
+/* What a killed process left is removed by the next; a live one, a link, another name stay. */
 #include "base/alloc.h"
 #include "bench/workdir.h"
 
