@@ -479,6 +479,16 @@ static double early(const struct field *f, int i) {
   return i % 64 % 3 == 0 ? 1 : v > 0 ? v + 2 : v;
 }
 
+static double block_votes(const struct field *f, int i) {
+  int count = 0, any = 0, same = 0;
+  for (int k = i / 64 * 64; k < i / 64 * 64 + 64; k++) {
+    count += f->A[k] > 0;
+    any |= f->A[k] > 3.1f;
+    same += k / 32 == i / 32 && k % 64 % 3 == i % 64 % 3;
+  }
+  return exp((double)f->A[i]) + count + 100 * any + 200 + same;
+}
+
 static void test_good_kernels(void **state) {
   (void)state;
   static const struct {
@@ -486,7 +496,7 @@ static void test_good_kernels(void **state) {
     double (*should)(const struct field *f, int i);
   } kernels[] = {{"reversed", reversed}, {"reduced", reduced}, {"atomics", atomics},
                  {"integers", integers}, {"floats", floats},   {"control", control},
-                 {"wide", wide},         {"early", early}};
+                 {"wide", wide},         {"early", early},     {"block_votes", block_votes}};
   xray_module *m = load_fixture("good.ptx");
   for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
     struct field *f = field_new();

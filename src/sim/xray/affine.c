@@ -95,6 +95,9 @@ static int written(const struct insn *in, insn_slot out[4]) {
   case INSN_VOTE:
   case INSN_ACTIVEMASK:
   case INSN_REDUX:
+  case INSN_MATCH:
+  case INSN_BFI:
+  case INSN_BAR_RED:
     out[0] = in->dst;
     return 1;
   default:

@@ -119,15 +119,38 @@ bool decode_mem_atom(struct decoder *d) {
   return true;
 }
 
+/* bar.red.popc.u32 d, a{, b}, p and bar.red.and.pred q, a{, b}, p. */
+static bool barrier_reduces(struct decoder *d) {
+  struct insn *out = d->out;
+  int n = d->src->n;
+  out->kind = INSN_BAR_RED;
+  out->sub = (uint8_t)(decode_has(d, "popc")  ? VOTE_BALLOT
+                       : decode_has(d, "and") ? VOTE_ALL
+                                              : VOTE_ANY);
+  if (decode_has(d, "cluster") || n < 3 || n > 4)
+    return false;
+  out->dst_bytes = 4;
+  if (out->sub == VOTE_BALLOT)
+    out->dst = decode_dest(d, &d->src->a[0], 4);
+  else
+    out->p = decode_pred(d, &d->src->a[0]);
+  out->a = decode_source(d, &d->src->a[1], 4);
+  out->b = n == 4 ? decode_source(d, &d->src->a[2], 4) : decode_const(d, 0, 4);
+  out->pa = decode_pred(d, &d->src->a[n - 1]);
+  return true;
+}
+
 bool decode_mem_barrier(struct decoder *d) {
   struct insn *out = d->out;
   if (decode_has(d, "warp")) {
     out->kind = INSN_WARP_SYNC;
     return decode_has(d, "sync") && d->src->n == 1;
   }
+  if (decode_has(d, "red"))
+    return barrier_reduces(d);
   out->kind = decode_has(d, "arrive") ? INSN_BAR_ARRIVE : INSN_BAR;
-  if (decode_has(d, "red") || decode_has(d, "cluster") ||
-      (!decode_has(d, "sync") && out->kind == INSN_BAR) || d->src->n < 1 || d->src->n > 2)
+  if (decode_has(d, "cluster") || (!decode_has(d, "sync") && out->kind == INSN_BAR) ||
+      d->src->n < 1 || d->src->n > 2)
     return false;
   out->a = decode_source(d, &d->src->a[0], 4);
   out->b = d->src->n == 2 ? decode_source(d, &d->src->a[1], 4) : decode_const(d, 0, 4);
@@ -177,6 +200,18 @@ bool decode_mem_activemask(struct decoder *d) {
   d->out->kind = INSN_ACTIVEMASK;
   d->out->dst_bytes = 4;
   d->out->dst = decode_dest(d, decode_operand(d, 0), 4);
+  return true;
+}
+
+bool decode_mem_match(struct decoder *d) {
+  struct insn *out = d->out;
+  out->kind = INSN_MATCH;
+  out->dst_bytes = 4;
+  if (!decode_has(d, "any") || !decode_has(d, "sync") || !decode_has(d, "b32") || d->src->n != 3)
+    return false;
+  out->dst = decode_dest(d, &d->src->a[0], 4);
+  out->a = decode_source(d, &d->src->a[1], 4);
+  out->vec[0] = decode_source(d, &d->src->a[2], 4);
   return true;
 }
 

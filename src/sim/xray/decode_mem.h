@@ -12,6 +12,7 @@ bool decode_mem_barrier(struct decoder *d);
 bool decode_mem_shuffle(struct decoder *d);
 bool decode_mem_vote(struct decoder *d);
 bool decode_mem_activemask(struct decoder *d);
+bool decode_mem_match(struct decoder *d);
 bool decode_mem_redux(struct decoder *d);
 
 #endif

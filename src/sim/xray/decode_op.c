@@ -21,6 +21,16 @@ static bool dropped(const struct decoder *d, struct slice part) {
           ptx_lex_is(part, "approx") || ptx_lex_is(part, "full"));
 }
 
+/* .rz, .rm and .rp of the operations that the FPU can round so. */
+static bool rounds(const struct decoder *d, struct slice part) {
+  static const char *const base[] = {"add", "sub", "mul", "fma", "mad", "div", "sqrt", "rcp"};
+  bool known = false;
+  for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+    known |= ptx_lex_is(d->part[0], base[i]);
+  return known && *last_part(d).p == 'f' &&
+         (ptx_lex_is(part, "rz") || ptx_lex_is(part, "rm") || ptx_lex_is(part, "rp"));
+}
+
 static uint8_t counted_as(struct slice name) {
   static const struct {
     const char *name;
@@ -40,7 +50,9 @@ static bool alu(struct decoder *d) {
   char name[64];
   int n = 0;
   for (int i = 0; i < d->nparts; i++)
-    if (!dropped(d, d->part[i])) {
+    if (rounds(d, d->part[i])) {
+      d->out->round = (uint8_t)d->part[i].p[1];
+    } else if (!dropped(d, d->part[i])) {
       int more = snprintf(name + n, sizeof name - (size_t)n, "%s%.*s", n ? "." : "", d->part[i].n,
                           d->part[i].p);
       if (more < 0 || (n += more) >= (int)sizeof name)
@@ -153,7 +165,8 @@ static bool selp(struct decoder *d) {
 /* ---- conversions and moves of vectors */
 
 static bool known_number(struct ptx_type t) {
-  return t.bytes > 0 && !t.packed && t.cls != PTX_BITS && t.cls != PTX_PRED;
+  bool bf16 = t.packed && t.bytes == 2;
+  return t.bytes > 0 && (!t.packed || bf16) && t.cls != PTX_BITS && t.cls != PTX_PRED;
 }
 
 static bool cvt(struct decoder *d) {
@@ -242,6 +255,20 @@ static bool fence(struct decoder *d) {
   return d->src->n == 0 && !decode_has(d, "proxy");
 }
 
+static bool bfi(struct decoder *d) {
+  struct ptx_type t = ptx_parse_type(last_part(d));
+  if (d->src->n != 5 || d->nparts != 2 || t.cls != PTX_BITS || t.bytes < 4)
+    return false;
+  d->out->kind = INSN_BFI;
+  d->out->dst_bytes = (uint8_t)t.bytes;
+  d->out->dst = decode_dest(d, &d->src->a[0], t.bytes);
+  d->out->a = decode_source(d, &d->src->a[1], t.bytes);
+  d->out->b = decode_source(d, &d->src->a[2], t.bytes);
+  d->out->c = decode_source(d, &d->src->a[3], 4);
+  d->out->vec[0] = decode_source(d, &d->src->a[4], 4);
+  return true;
+}
+
 /* A failed assert ends the kernel; what printf prints is not shown. Other functions were not
  * inlined and are not followed. */
 static bool call(struct decoder *d) {
@@ -274,6 +301,8 @@ bool decode_op(struct decoder *d) {
       {"cvta", cvta},
       {"mov", mov},
       {"call", call},
+      {"bfi", bfi},
+      {"match", decode_mem_match},
       {"ret", ret},
       {"exit", ret},
       {"trap", trap},

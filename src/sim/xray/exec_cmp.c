@@ -18,10 +18,11 @@
 #define EQUAL(t, L, T) CMP(eq_##t, L, T, x == y) CMP(ne_##t, L, T, x != y)
 #define UNORDERED(t, L, T)                                                                         \
   EQUAL(t, L, T)                                                                                   \
-  ORDER(t, L, T) CMP(ltu_##t, L, T, !(x >= y)) CMP(leu_##t, L, T, !(x > y))                        \
-      CMP(gtu_##t, L, T, !(x <= y)) CMP(geu_##t, L, T, !(x < y))                                   \
-          CMP(equ_##t, L, T, !(x < y || x > y)) CMP(one_##t, L, T, x<y || x> y)                    \
-              CMP(num_##t, L, T, x == x && y == y) CMP(nan_##t, L, T, x != x || y != y)
+  ORDER(t, L, T)                                                                                   \
+  CMP(ltu_##t, L, T, !(x >= y)) CMP(leu_##t, L, T, !(x > y)) CMP(gtu_##t, L, T, !(x <= y))         \
+      CMP(geu_##t, L, T, !(x < y)) CMP(equ_##t, L, T, !(x < y || x > y))                           \
+          CMP(one_##t, L, T, x<y || x> y) CMP(num_##t, L, T, x == x && y == y)                     \
+              CMP(nan_##t, L, T, x != x || y != y)
 
 EQUAL(16, lane_u32, uint16_t)
 EQUAL(32, lane_u32, uint32_t)

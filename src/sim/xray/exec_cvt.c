@@ -31,6 +31,30 @@ static uint32_t half_bits(double v) {
   return sign | (uint32_t)((e + 14) * 1024 + (int)steps);
 }
 
+/* bfloat16 is the upper half of a float. */
+static double brain_value(uint32_t h) {
+  uint32_t bits = h << 16;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return (double)f;
+}
+
+static uint32_t brain_bits(double v) {
+  float f = (float)v;
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  if (isnan(f))
+    return 0x7fff;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static double short_value(struct ptx_type t, uint32_t h) {
+  return t.packed ? brain_value(h & 0xffff) : half_value(h & 0xffff);
+}
+static uint32_t short_bits(struct ptx_type t, double v) {
+  return t.packed ? brain_bits(v) : half_bits(v);
+}
+
 /* ---- integers */
 
 static LANES_HOT void widen(int64_t *v, const struct insn *in, const void *from) {
@@ -93,7 +117,9 @@ static void read_floats(const struct insn *in, double *v, const void *from) {
   const lane_f64 *d = from;
   const lane_u32 *h = from;
   for (int l = 0; l < INSN_LANES; l++)
-    v[l] = in->from.bytes == 8 ? d[l] : in->from.bytes == 4 ? (double)f[l] : half_value(h[l]);
+    v[l] = in->from.bytes == 8   ? d[l]
+           : in->from.bytes == 4 ? (double)f[l]
+                                 : short_value(in->from, h[l]);
 }
 
 static double rounded(double v, uint8_t mode) {
@@ -136,7 +162,7 @@ static void write_floats(const struct insn *in, void *to, const double *v) {
     else if (in->type.bytes == 4)
       f[l] = (float)x;
     else
-      h[l] = half_bits(x);
+      h[l] = short_bits(in->type, x);
   }
   if (in->ftz && in->type.bytes == 4)
     exec_alu_flush(to, to);
@@ -154,7 +180,7 @@ static void integers_to_floats(const struct insn *in, void *to, const int64_t *v
     else if (in->type.bytes == 4)
       f[l] = is_signed ? (float)v[l] : (float)(uint64_t)v[l];
     else
-      h[l] = half_bits(is_signed ? (double)v[l] : (double)(uint64_t)v[l]);
+      h[l] = short_bits(in->type, is_signed ? (double)v[l] : (double)(uint64_t)v[l]);
   }
 }
 

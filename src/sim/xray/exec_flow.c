@@ -172,12 +172,30 @@ static void arrive(struct machine *m, struct warp *w, const struct insn *in, uin
   }
   struct barrier *b = &m->barriers[id];
   b->threads += INSN_LANES;
+  b->alive += __builtin_popcount(mask);
+  if (in->kind == INSN_BAR_RED)
+    b->yes += __builtin_popcount(machine_pred(w, in->pa) & mask);
   if (expected)
     b->expected = (int)expected;
   if (wait) {
     w->state = WARP_WAITS;
     w->barrier = (int)id;
   }
+}
+
+/* What a reducing barrier found goes to a warp that waited at it. */
+static void give_result(struct machine *m, struct warp *w, const struct barrier *b) {
+  const struct insn *in = &m->program->code[w->stack[w->depth - 1].pc - 1];
+  if (in->kind != INSN_BAR_RED)
+    return;
+  if (in->sub != VOTE_BALLOT) {
+    bool v = in->sub == VOTE_ALL ? b->yes == b->alive : b->yes > 0;
+    machine_set_pred(w, in->p, w->alive, v ? UINT32_MAX : 0);
+    return;
+  }
+  lane_u32 *out = (lane_u32 *)machine_lanes(m, w, in->dst);
+  for (int l = 0; l < INSN_LANES; l++)
+    out[l] = (uint32_t)b->yes;
 }
 
 /* Lets the warps go whose barriers are complete. True if one was. */
@@ -191,12 +209,14 @@ static bool release(struct machine *m) {
     int want = b->expected ? b->expected : alive * INSN_LANES;
     if (!b->threads || b->threads < want)
       continue;
-    *b = (struct barrier){0};
     any = true;
     m->epoch++;
     for (int i = 0; i < m->nwarps; i++)
-      if (m->warps[i].state == WARP_WAITS && m->warps[i].barrier == id)
+      if (m->warps[i].state == WARP_WAITS && m->warps[i].barrier == id) {
+        give_result(m, &m->warps[i], b);
         m->warps[i].state = WARP_RUNS;
+      }
+    *b = (struct barrier){0};
   }
   return any;
 }
@@ -223,9 +243,10 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
     end_lanes(w, mask);
     return;
   case INSN_BAR:
+  case INSN_BAR_RED:
   case INSN_BAR_ARRIVE:
     if (mask)
-      arrive(m, w, in, mask, in->kind == INSN_BAR);
+      arrive(m, w, in, mask, in->kind != INSN_BAR_ARRIVE);
     break;
   case INSN_TRAP:
     if (!mask)

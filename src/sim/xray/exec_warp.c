@@ -5,6 +5,7 @@
 #include "sim/xray/exec_cvt.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
+#include <fenv.h>
 #include <string.h>
 
 static LANES_HOT void blend(void *to, const void *from, uint32_t mask, int bytes) {
@@ -41,7 +42,14 @@ static void alu(struct machine *m, struct warp *w, const struct insn *in, uint32
     exec_alu_flush(flushed[2], c);
     a = flushed[0], b = flushed[1], c = flushed[2];
   }
-  in->alu(d, a, b, c);
+  if (in->round) {
+    int before = fegetround();
+    fesetround(in->round == 'z' ? FE_TOWARDZERO : in->round == 'm' ? FE_DOWNWARD : FE_UPWARD);
+    in->alu(d, a, b, c);
+    fesetround(before);
+  } else {
+    in->alu(d, a, b, c);
+  }
   if (in->ftz)
     exec_alu_flush(d, d);
   if (in->sat)
@@ -186,6 +194,37 @@ static void redux(struct machine *m, struct warp *w, const struct insn *in, uint
   blend(machine_lanes(m, w, in->dst), out, mask, 4);
 }
 
+static void match(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
+  lane_u32 *out = (lane_u32 *)m->scratch;
+  check_members(m, w, in, mask);
+  for (int l = 0; l < INSN_LANES; l++) {
+    out[l] = 0;
+    for (int k = 0; k < INSN_LANES; k++)
+      out[l] |= (uint32_t)(a[k] == a[l]) << k;
+    out[l] &= mask;
+  }
+  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+}
+
+/* The low bits of a go into b at place c, as many as vec[0] says. */
+static void bfi(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  size_t bytes = in->dst_bytes;
+  const lane_u32 *at = (const lane_u32 *)machine_lanes(m, w, in->c);
+  const lane_u32 *count = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
+  for (int l = 0; l < INSN_LANES; l++) {
+    uint64_t a = 0, b = 0;
+    unsigned from = at[l] & 0xff, n = count[l] & 0xff;
+    memcpy(&a, machine_lanes(m, w, in->a) + (size_t)l * bytes, bytes);
+    memcpy(&b, machine_lanes(m, w, in->b) + (size_t)l * bytes, bytes);
+    uint64_t bits = n > 63 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+    if (from < 64)
+      b = (b & ~(bits << from)) | (a & bits) << from;
+    memcpy(m->scratch + (size_t)l * bytes, &b, bytes);
+  }
+  blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+}
+
 static void activemask(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
                        uint32_t active) {
   lane_u32 *out = (lane_u32 *)m->scratch;
@@ -232,6 +271,12 @@ bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_
     return true;
   case INSN_ACTIVEMASK:
     activemask(m, w, in, mask, active);
+    return true;
+  case INSN_MATCH:
+    match(m, w, in, mask);
+    return true;
+  case INSN_BFI:
+    bfi(m, w, in, mask);
     return true;
   case INSN_WARP_SYNC:
     w->syncs++;

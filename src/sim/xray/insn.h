@@ -31,12 +31,15 @@ enum insn_kind {
   INSN_BRA,
   INSN_RET,
   INSN_BAR,
+  INSN_BAR_RED, /* sub: VOTE_ALL, VOTE_ANY, or VOTE_BALLOT for a count */
   INSN_BAR_ARRIVE,
   INSN_WARP_SYNC,
   INSN_FENCE,
   INSN_SHFL,
   INSN_VOTE,
   INSN_ACTIVEMASK,
+  INSN_MATCH,
+  INSN_BFI,
   INSN_REDUX,
   INSN_TRAP,
   INSN_NOP,
@@ -81,7 +84,7 @@ struct insn {
   uint8_t vec_bytes[4];       /* 4 or 8: of the lanes of a vector's registers */
   insn_slot vec[4];
   struct ptx_type type, from; /* of memory; of a conversion: to and from */
-  uint8_t round;              /* of a conversion: 'n' nearest 'z' zero 'm' down 'p' up, 0: none */
+  uint8_t round;              /* of a conversion or float operation: 'n' nearest 'z' zero 'm' down 'p' up, 0: none */
   bool round_int;
   insn_slot base;
   bool base_wide; /* the address register has 64 bits */

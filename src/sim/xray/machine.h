@@ -32,8 +32,10 @@ struct warp {
 };
 
 struct barrier {
-  int threads;  /* arrived */
+  int threads;  /* arrived, whole warps */
+  int alive;    /* those of them that have not ended */
   int expected; /* 0: all that are alive */
+  int yes;      /* threads whose predicate was true, of a reducing barrier */
 };
 
 struct machine {

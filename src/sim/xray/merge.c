@@ -34,6 +34,7 @@ static bool separates(const struct insn *in) {
     return in->space == PTX_SHARED && is_volatile(in);
   case INSN_ATOM:
   case INSN_BAR:
+  case INSN_BAR_RED:
   case INSN_BAR_ARRIVE:
   case INSN_WARP_SYNC:
   case INSN_FENCE:

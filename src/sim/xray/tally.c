@@ -143,7 +143,7 @@ static void add_cell(struct xray_counts *to, const struct insn *in, const struct
   to->ffma += in->count == COUNT_FFMA ? threads : 0;
   to->fadd += in->count == COUNT_FADD ? threads : 0;
   to->fmul += in->count == COUNT_FMUL ? threads : 0;
-  to->barriers += in->kind == INSN_BAR ? (double)c->runs : 0;
+  to->barriers += in->kind == INSN_BAR || in->kind == INSN_BAR_RED ? (double)c->runs : 0;
   if (in->kind == INSN_LD) {
     to->gld_requests += (double)c->global_requests;
     to->gld_sectors += (double)c->global_sectors;
