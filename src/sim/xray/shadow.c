@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = 0xffff };
-
 /* One unit of shared memory. Thread numbers are within the block; lines are indices. */
 struct shared_unit {
   uint32_t written, read; /* epochs; 0: never */
   uint16_t writer, write_line, write_syncs;
   uint16_t reader, read_line;
-  uint16_t other, other_line; /* a reader of another warp than `reader` */
   bool atomic;
 };
 
@@ -113,26 +110,20 @@ static void against_writer(struct machine *m, const struct warp *w, const struct
               u->write_line, same_warp);
 }
 
-static void against_readers(struct machine *m, const struct warp *w, const struct insn *in,
-                            int lane, const struct shared_unit *u, int64_t at) {
-  if (u->read != m->epoch)
-    return;
-  if (u->reader / INSN_LANES != w->index)
+/* The first reader is enough: until the next barrier each warp runs in one go, so that a reader of
+ * this warp before others means that no other has read yet. */
+static void against_reader(struct machine *m, const struct warp *w, const struct insn *in, int lane,
+                           const struct shared_unit *u, int64_t at) {
+  if (u->read == m->epoch && u->reader / INSN_LANES != w->index)
     report_race(m, w, in, lane, at, "writes", "read", u->reader, u->read_line, false);
-  else if (u->other != NOBODY && u->other / INSN_LANES != w->index)
-    report_race(m, w, in, lane, at, "writes", "read", u->other, u->other_line, false);
 }
 
 static void note_read(const struct machine *m, struct shared_unit *u, int t, int line) {
-  if (u->read != m->epoch) {
-    u->read = m->epoch;
-    u->reader = (uint16_t)t;
-    u->read_line = (uint16_t)line;
-    u->other = NOBODY;
-  } else if (u->other == NOBODY && u->reader / INSN_LANES != t / INSN_LANES) {
-    u->other = (uint16_t)t;
-    u->other_line = (uint16_t)line;
-  }
+  if (u->read == m->epoch)
+    return;
+  u->read = m->epoch;
+  u->reader = (uint16_t)t;
+  u->read_line = (uint16_t)line;
 }
 
 static void shared_touch(struct machine *m, const struct warp *w, const struct insn *in, int lane,
@@ -146,7 +137,7 @@ static void shared_touch(struct machine *m, const struct warp *w, const struct i
   if (s->checks_races) {
     against_writer(m, w, in, lane, u, at, kind);
     if (kind != SHADOW_READ)
-      against_readers(m, w, in, lane, u, at);
+      against_reader(m, w, in, lane, u, at);
   }
   if (kind == SHADOW_READ) {
     note_read(m, u, t, in->line);
