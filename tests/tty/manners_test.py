@@ -447,14 +447,16 @@ def stuck_roofs():
                 break
             t.send(b"\x1bOC")
             t.until(lambda: t.text() != before, "another kernel")
+        for _ in range(3):  # small: a sanitized kernel crawls
+            t.send(b"\x1bOB" + 6 * b"\x7f" + b"64")
         t.send(b"\r")
-        t.until(lambda: "r runs it" in t.text(), "the plan")
+        t.until(lambda: "64³" in t.text(), "the plan")
         t.send(b"r")
         t.until(lambda: "x cancel" in t.text(), "the run")
         t.send(b"x")
         t.until(lambda: "x cancel" not in t.text() and "measuring" not in t.text(), "the cancelled run")
         t.send(b"r")
-        t.until(lambda: "GFLOP/s" in t.text() and "x cancel" not in t.text(), "a result")
+        t.until(lambda: re.search("[GM]FLOP/s", t.text()) and "x cancel" not in t.text(), "a result")
         t.send(b"Q")
         equal(t.wait(), 0, "exit code")
 
