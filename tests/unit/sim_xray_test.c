@@ -370,11 +370,11 @@ static void test_counts_of_tiles(void **state) {
   static const struct {
     const char *entry;
     int grid, block[2];
-    double gld, sectors, gst_sectors, lds, lds_conflicts, sts, sts_conflicts;
+    double gld, sectors, gst_sectors, lds_requests, lds, lds_conflicts, sts, sts_conflicts;
   } of[] = {
-      {"transposed", 8, {32, 32}, 32768, 131072, 8192, 4456448, 3670016, 540672, 507904},
-      {"rows", 4, {512, 1}, 16384, 65536, 8192, 327680, 0, 16384, 0},
-      {"square", 4, {256, 1}, 4096, 65536, 8192, 196608, 0, 40960, 24576},
+      {"transposed", 8, {32, 32}, 32768, 131072, 8192, 262144, 4456448, 3670016, 540672, 507904},
+      {"rows", 4, {512, 1}, 16384, 65536, 8192, 196608, 327680, 0, 16384, 0},
+      {"square", 4, {256, 1}, 4096, 65536, 8192, 65536, 196608, 0, 40960, 24576},
   };
   xray_module *m = load_fixture("tiles.ptx");
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -401,6 +401,7 @@ static void test_counts_of_tiles(void **state) {
     expect("store sectors", r.counts.gst_sectors, of[i].gst_sectors);
     expect("shared load wavefronts", r.counts.lds_wavefronts, of[i].lds);
     expect("shared load conflicts", r.counts.lds_conflicts, of[i].lds_conflicts);
+    expect("shared loads", r.counts.lds_requests, of[i].lds_requests);
     expect("shared store wavefronts", r.counts.sts_wavefronts, of[i].sts);
     expect("shared store conflicts", r.counts.sts_conflicts, of[i].sts_conflicts);
     expect("ffma", r.counts.ffma, 16777216);

@@ -42,10 +42,9 @@ static enum form form_of(const struct insn *in) {
       {"add.u32", FORM_ADD},      {"add.s64", FORM_ADD},         {"add.u64", FORM_ADD},
       {"sub.s32", FORM_SUB},      {"sub.s64", FORM_SUB},         {"or.b32", FORM_OR},
       {"or.b64", FORM_OR},        {"mul.lo.s32", FORM_MUL},      {"mul.lo.u32", FORM_MUL},
-      {"mul.lo.s64", FORM_MUL},   {"mul.lo.u64", FORM_MUL},      {"mul.wide.s32", FORM_MUL},
-      {"mad.lo.s32", FORM_MAD},   {"mad.lo.u32", FORM_MAD},      {"mad.lo.s64", FORM_MAD},
-      {"mad.wide.s32", FORM_MAD}, {"shl.b32", FORM_SHL},         {"shl.b64", FORM_SHL},
-      {"and.b32", FORM_AND},      {"and.b64", FORM_AND},         {"cvt.s64.s32", FORM_COPY},
+      {"mul.lo.s64", FORM_MUL},   {"mul.lo.u64", FORM_MUL},      {"mad.lo.s32", FORM_MAD},
+      {"mad.lo.u32", FORM_MAD},   {"mad.lo.s64", FORM_MAD},      {"shl.b32", FORM_SHL},
+      {"shl.b64", FORM_SHL},      {"and.b32", FORM_AND},         {"and.b64", FORM_AND},
       {"cvt.u32.u64", FORM_COPY}, {"cvta.shared.u64", FORM_ADD}, {"cvta.to.shared.u64", FORM_ADD},
   };
   if (in->kind == INSN_SELP)
@@ -58,13 +57,14 @@ static enum form form_of(const struct insn *in) {
   return FORM_ROOT;
 }
 
-/* A widened unsigned value is a root of its own, but keeps its zero bits. */
+/* A widened 32-bit value is a root of its own: its sum may have wrapped. But it keeps its zero
+ * bits. */
 static enum form zeros_form_of(const struct insn *in) {
-  if (ptx_lex_is(in->op, "mul.wide.u32"))
+  if (ptx_lex_is(in->op, "mul.wide.u32") || ptx_lex_is(in->op, "mul.wide.s32"))
     return FORM_MUL;
-  if (ptx_lex_is(in->op, "mad.wide.u32"))
+  if (ptx_lex_is(in->op, "mad.wide.u32") || ptx_lex_is(in->op, "mad.wide.s32"))
     return FORM_MAD;
-  if (ptx_lex_is(in->op, "cvt.u64.u32"))
+  if (ptx_lex_is(in->op, "cvt.u64.u32") || ptx_lex_is(in->op, "cvt.s64.s32"))
     return FORM_COPY;
   return form_of(in);
 }
@@ -204,8 +204,7 @@ void affine_free(struct affine *a) {
 
 /* ---- sums */
 
-/* to += factor * s; false if there are too many terms. */
-static bool add_sum(struct affine_sum *to, const struct affine_sum *s, uint32_t factor) {
+bool affine_add(struct affine_sum *to, const struct affine_sum *s, uint32_t factor) {
   to->constant += factor * s->constant;
   for (int i = 0; i < s->n; i++) {
     int k = 0;
@@ -239,25 +238,25 @@ static bool sum_by(struct affine *a, const struct insn *in, int block, int depth
     return false;
   struct affine_sum x = expand(a, in->a, block, depth + 1), y;
   if (form == FORM_COPY)
-    return add_sum(out, &x, 1);
+    return affine_add(out, &x, 1);
   if (form == FORM_SHL)
     return is_constant(in->b) && constant_of(a, in->b) < 32 &&
-           add_sum(out, &x, 1u << constant_of(a, in->b));
+           affine_add(out, &x, 1u << constant_of(a, in->b));
   y = expand(a, in->b, block, depth + 1);
   if (form == FORM_ADD || form == FORM_SUB)
-    return add_sum(out, &x, 1) && add_sum(out, &y, form == FORM_ADD ? 1 : UINT32_MAX);
+    return affine_add(out, &x, 1) && affine_add(out, &y, form == FORM_ADD ? 1 : UINT32_MAX);
   if (form == FORM_OR) /* an addition where the bits cannot meet */
     return y.n == 0 && y.constant && x.constant == 0 &&
-           32 - __builtin_clz(y.constant) <= affine_zeros(a, &x) && add_sum(out, &x, 1) &&
-           add_sum(out, &y, 1);
+           32 - __builtin_clz(y.constant) <= affine_zeros(a, &x) && affine_add(out, &x, 1) &&
+           affine_add(out, &y, 1);
   if (x.n && y.n)
     return false;
-  if (!add_sum(out, x.n ? &x : &y, x.n ? y.constant : x.constant))
+  if (!affine_add(out, x.n ? &x : &y, x.n ? y.constant : x.constant))
     return false;
   if (form == FORM_MUL)
     return true;
   struct affine_sum z = expand(a, in->c, block, depth + 1);
-  return add_sum(out, &z, 1);
+  return affine_add(out, &z, 1);
 }
 
 static bool has_rewritten(const struct affine *a, const struct affine_sum *s) {
@@ -287,6 +286,45 @@ static struct affine_sum expand(struct affine *a, insn_slot s, int block, int de
 struct affine_sum affine_of(struct affine *a, insn_slot slot, int at) {
   a->work = MAX_WORK;
   return expand(a, slot, a->block[at], 0);
+}
+
+static bool writes(const struct affine *a, int i, insn_slot slot) {
+  insn_slot out[4];
+  int n = written(&a->program->code[i], out);
+  for (int k = 0; k < n; k++)
+    if (out[k] == slot)
+      return true;
+  return false;
+}
+
+bool affine_written_in(const struct affine *a, insn_slot slot, int first, int last) {
+  for (int i = first; i <= last; i++)
+    if (writes(a, i, slot))
+      return true;
+  return false;
+}
+
+bool affine_step_of(struct affine *a, insn_slot slot, int first, int last,
+                    struct affine_step *out) {
+  const struct program *p = a->program;
+  int before = -1, inside = -1;
+  if (is_constant(slot) || a->defs[slot] != 2)
+    return false;
+  for (int i = 0; i < p->ncode; i++)
+    if (writes(a, i, slot))
+      *(i >= first && i <= last ? &inside : &before) = i;
+  if (before < 0 || inside < 0)
+    return false;
+  const struct insn *in = &p->code[inside], *init = &p->code[before];
+  if (in->has_guard || init->has_guard || form_of(in) != FORM_ADD || in->a != slot ||
+      !is_constant(in->b))
+    return false;
+  a->work = MAX_WORK;
+  if (!sum_by(a, init, a->block[before], 0, &out->start))
+    out->start = root_sum(slot);
+  out->step = constant_of(a, in->b);
+  out->at = inside;
+  return true;
 }
 
 int affine_zeros(const struct affine *a, const struct affine_sum *s) {

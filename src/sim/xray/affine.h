@@ -29,6 +29,22 @@ struct affine_sum affine_of(struct affine *a, insn_slot slot, int at);
 /* Zero bits that the terms (without the constant) end in for certain, at most AFFINE_ALL_ZERO. */
 int affine_zeros(const struct affine *a, const struct affine_sum *s);
 
+/* A register that a loop of one block (instructions first .. last) moves by a constant each trip. */
+struct affine_step {
+  struct affine_sum start; /* its value before the loop */
+  uint32_t step;
+  int at; /* the instruction that moves it */
+};
+
+/* True if one of these instructions writes the slot. */
+bool affine_written_in(const struct affine *a, insn_slot slot, int first, int last);
+
+/* False if the loop does not move the slot, or not so. */
+bool affine_step_of(struct affine *a, insn_slot slot, int first, int last, struct affine_step *out);
+
+/* to += factor * s; false if there are too many terms. */
+bool affine_add(struct affine_sum *to, const struct affine_sum *s, uint32_t factor);
+
 /* True if instruction i begins a basic block. */
 bool affine_starts_block(const struct affine *a, int i);
 

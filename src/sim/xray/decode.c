@@ -266,6 +266,7 @@ static void decode_one(struct decoder *d, const struct ptx_insn *src, struct ins
   d->out = out;
   d->bad = src->too_long;
   *out = (struct insn){.op = src->op, .text_line = src->text_line, .reconverge = -1};
+  out->nounroll = src->nounroll;
   out->line = line_index(d->program, src->file, src->line);
   out->p = out->p2 = (struct insn_pred){-1, false};
   split(d);
@@ -320,6 +321,8 @@ struct program *decode_kernel(const struct ptx_module *module, const struct ptx_
 void decode_free(struct program *p) {
   if (!p)
     return;
+  for (int i = 0; i < p->ncode; i++)
+    free(p->code[i].copies);
   free(p->code);
   free(p->consts);
   free(p->specials);

@@ -178,21 +178,33 @@ static void shadow(struct machine *m, const struct warp *w, const struct insn *i
   }
 }
 
-static void count(struct machine *m, const struct insn *in, enum ptx_space space,
-                  const int64_t *address, uint32_t mask, int bytes) {
+/* How the load is joined in the trip of its unrolled loop that the warp is in. */
+static struct insn_copy joined_now(const struct machine *m, const struct warp *w,
+                                   const struct insn *in, uint32_t mask) {
+  struct insn_copy how = {in->joined, in->joined_back};
+  if (!in->copies)
+    return how;
+  const lane_u32 *counter = (const lane_u32 *)machine_lanes(m, w, in->counter);
+  uint32_t trip = (counter[__builtin_ctz(mask)] - in->counter_start) / in->counter_step;
+  return trip < (uint32_t)in->ncopies ? in->copies[trip] : how;
+}
+
+static void count(struct machine *m, const struct warp *w, const struct insn *in,
+                  enum ptx_space space, const int64_t *address, uint32_t mask, int bytes) {
   int i = (int)(in - m->program->code);
   if (in->kind == INSN_ATOM)
     return;
-  if (space != PTX_SHARED || !in->joined) {
+  struct insn_copy how = joined_now(m, w, in, mask);
+  if (space != PTX_SHARED || !how.joined) {
     tally_access(m->tally, i, space, address, mask, bytes, in->kind == INSN_ST);
     return;
   }
-  if (in->joined > 16)
+  if (how.joined > 16)
     return;
   int64_t first[INSN_LANES];
   for (int l = 0; l < INSN_LANES; l++)
-    first[l] = address[l] - in->joined_back;
-  tally_access(m->tally, i, space, first, mask, in->joined, false);
+    first[l] = address[l] - how.back;
+  tally_access(m->tally, i, space, first, mask, how.joined, false);
 }
 
 static void in_space(struct machine *m, struct warp *w, const struct insn *in, enum ptx_space space,
@@ -213,7 +225,7 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
       load_lane(w, in, __builtin_ctz(bad), NULL);
   if (!good)
     return;
-  count(m, in, space, address, good, bytes);
+  count(m, w, in, space, address, good, bytes);
   shadow(m, w, in, space, address, good, bytes);
   if (in->kind == INSN_LD)
     load(m, w, in, space, address, p, good, pattern);

@@ -66,6 +66,11 @@ enum insn_count { COUNT_NOTHING, COUNT_FFMA, COUNT_FADD, COUNT_FMUL };
 typedef void insn_alu(void *d, const void *a, const void *b, const void *c);
 typedef uint32_t insn_cmp(const void *a, const void *b);
 
+struct insn_copy { /* like joined and joined_back, of one trip of an unrolled loop */
+  uint8_t joined;
+  int8_t back;
+};
+
 struct insn {
   uint8_t kind, count;
   uint8_t sub;       /* insn_bool, insn_shfl, insn_vote or insn_atom */
@@ -93,6 +98,11 @@ struct insn {
    */
   uint8_t joined;
   int8_t joined_back; /* bytes from the group's address to this one's */
+  struct insn_copy *copies; /* NULL, or one for each trip; owned */
+  int32_t ncopies;
+  insn_slot counter; /* of the loop: trip = (counter - start) / step */
+  uint32_t counter_start, counter_step;
+  bool nounroll;
   int32_t target, reconverge;
   int32_t line;      /* index of the source line */
   int32_t text_line; /* of the PTX */

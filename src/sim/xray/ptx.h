@@ -58,6 +58,7 @@ struct ptx_insn {
   int file, line; /* of .loc, 0: unknown */
   int text_line;  /* in the PTX */
   bool too_long;  /* more operands than fit */
+  bool nounroll;      /* .pragma "nounroll" stands before it */
 };
 
 struct ptx_label {

@@ -19,6 +19,7 @@ struct body {
   int ndecls;
   int scope;
   int file, line;
+  bool nounroll;
 };
 
 /* ---- registers */
@@ -237,6 +238,7 @@ static void read_insn(struct body *b) {
                         .file = b->file,
                         .line = b->line,
                         .text_line = r->lex.text_line};
+  in.nounroll = b->nounroll;
   read_guard(b, &in);
   if (r->lex.kind != TOK_WORD) {
     ptx_parse_fail(r, "an instruction is missing");
@@ -257,6 +259,7 @@ static void read_insn(struct body *b) {
     return;
   b->f->code = ptx_parse_more(b->f->code, b->f->ncode, sizeof in);
   b->f->code[b->f->ncode++] = in;
+  b->nounroll = false;
 }
 
 static void read_loc(struct body *b) {
@@ -291,7 +294,9 @@ static void read_directive(struct body *b) {
     ptx_parse_var(r, &b->f->vars[b->f->nvars++]);
     ptx_parse_expect(r, ";");
   } else {
-    skip_statement(r); /* .pragma */
+    if (ptx_parse_accept(r, ".pragma"))
+      b->nounroll = ptx_lex_is(r->lex.text, "nounroll");
+    skip_statement(r);
     ptx_parse_expect(r, ";");
   }
 }

@@ -14,7 +14,7 @@ enum { CACHE = 2048, PERIOD = 128 };
 struct cached {
   int32_t delta[INSN_LANES];
   uint32_t mask;
-  int32_t insn, rest;
+  int32_t insn, rest, bytes;
   bool used, shared;
   int sectors, wavefronts, conflicts;
 };
@@ -100,12 +100,13 @@ static const struct cached *lookup(struct tally *t, int i, bool shared, const in
   uint32_t hash = (uint32_t)i * 32u + (uint32_t)rest / 4u + (mask * 2654435761u >> 20);
   struct cached *c = &t->cache[hash % CACHE];
   bool keep = distances(own->delta, address, mask, first);
-  if (keep && c->used && c->insn == i && c->mask == mask && c->rest == rest &&
+  if (keep && c->used && c->insn == i && c->mask == mask && c->rest == rest && c->bytes == bytes &&
       c->shared == shared && memcmp(c->delta, own->delta, sizeof c->delta) == 0)
     return c;
   own->mask = mask;
   own->insn = i;
   own->rest = rest;
+  own->bytes = bytes;
   own->used = true;
   own->shared = shared;
   own->sectors = own->wavefronts = own->conflicts = 0;
