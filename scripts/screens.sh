@@ -24,9 +24,9 @@ unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME MMTUTOR_DATA N
 rm -rf "$HOME"
 mkdir -p "$HOME"
 
-echo "measuring the roofs and cpu/tiled for the live pane"
+echo "measuring the roofs and cpu/ikj for the live pane"
 "$program" roofline --device cpu >/dev/null
-"$program" run cpu/tiled -M 512 -N 512 -K 512 --json >"$work/result.json"
+"$program" run cpu/ikj -M 1024 -N 1024 -K 1024 --json >"$work/result.json"
 
 # A view that no longer exists leaves no picture behind.
 rm -f "$out"/*.svg "$out"/*.png

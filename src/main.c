@@ -147,7 +147,8 @@ static int interactive(const struct globals *g, int argc, char **argv) {
   if (argc == 0)
     return start_ui(g, NULL);
   if (argc != 2 || argv[1][0] == '-') {
-    fputs("mmtutor lesson: name one lesson, like `mmtutor lesson tiling`.\n", stderr);
+    fputs("mmtutor lesson: name one lesson, like `mmtutor lesson tiling`; options stand "
+          "before `lesson`.\n", stderr);
     return 2;
   }
   char *view = alloc_printf("lesson/%s", argv[1]);

@@ -452,6 +452,10 @@ void live_show(live *l, const struct result *r) {
   struct kernel_size size = kernel_size_default(k, r->M, r->N, r->K);
   for (int i = 0; i < r->nparams; i++)
     kernel_set_param(k, &size, r->params[i].name, r->params[i].value, NULL);
+  if (!l->predicted) /* no result without a prediction, or without none on purpose */
+    l->prediction = r->prediction;
+  l->predicted = true;
+  l->locked = l->guessing = false;
   live_plan_custom(l, k, &size);
   l->phase = LIVE_RUNNING;
   take_result(l, r);

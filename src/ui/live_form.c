@@ -36,6 +36,15 @@ static void set_params(live *l, const struct kernel_size *size) {
   }
 }
 
+/* The first rung that the device in use can run; before the devices are known, a CPU rung. */
+static int first_here(const live *l) {
+  bool cuda = l->at < l->ndevices && strncmp(l->device[l->at].id, "cuda", 4) == 0;
+  for (int i = 0; i < catalog_count(l->w.catalog); i++)
+    if ((catalog_at(l->w.catalog, i)->target == KERNEL_CUDA) == cuda)
+      return i;
+  return 0;
+}
+
 void live_form_open(live *l) {
   struct err ignored;
   if (l->nruns == 0)
@@ -44,7 +53,7 @@ void live_form_open(live *l) {
   int64_t s[3] = {1024, 1024, 1024};
   if (r)
     s[0] = r->size.M, s[1] = r->size.N, s[2] = r->size.K;
-  l->form.kernel = r ? kernel_index(l, r->kernel) : 0;
+  l->form.kernel = r ? kernel_index(l, r->kernel) : first_here(l);
   l->form.device = l->at;
   for (int i = 0; i < 3; i++) {
     char text[24];

@@ -304,7 +304,7 @@ static void draw_shares(struct live_pen *p, const struct result *r) {
 static void draw_provenance(struct live_pen *p, const struct result *r) {
   char head[320], tail[64], whole[400];
   source_of(r, head, sizeof head);
-  snprintf(tail, sizeof tail, "  %.10s  %s %.8s", r->date, live_pen_word(p, "live.kernel"),
+  snprintf(tail, sizeof tail, "  %.10s  %s\xc2\xa0%.8s", r->date, live_pen_word(p, "live.kernel"),
            r->kernel_sha256);
   snprintf(whole, sizeof whole, "%s%s", head, tail);
   if (utf8_width(whole) > p->r.w && live_pen_left(p) > PROVENANCE_ROWS) {

@@ -1,6 +1,7 @@
 #include "ui/simview_formula.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "ui/strings.h"
 
 #include <math.h>
@@ -76,7 +77,10 @@ static void draw_row(canvas *cv, struct rect r, int y, const struct row *row, en
     bool same = row->value == row->want;
     x = right + 2;
     x += canvas_text(cv, x, y, same ? ROLE_DONE : ROLE_WRONG, 0, same ? "✓ " : "✗ ");
-    canvas_fit(cv, x, y, r.x + r.w - x, ROLE_DIM, 0, same ? row->formula : want);
+    const char *text = same ? row->formula : want;
+    char *ascii = canvas_is_ascii(cv) ? utf8_ascii(text) : NULL; /* T^2*k, not T2.k */
+    canvas_fit(cv, x, y, r.x + r.w - x, ROLE_DIM, 0, ascii ? ascii : text);
+    free(ascii);
   }
   free(value);
   free(exact);

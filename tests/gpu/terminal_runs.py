@@ -41,7 +41,7 @@ def run(s, kernel, n):
     if s.wait(r'Enter runs it', 0.5):
         s.keys('Enter')
     s.wait(r'●', 3)
-    t = s.wait(r'\d (G|T)FLOP/s(?s:.*)kernel [0-9a-f]{8}', 120)
+    t = s.wait(r'\d (G|T)FLOP/s(?s:.*)kernel.[0-9a-f]{8}', 120)
     if SHOTS:
         with open(os.path.join(SHOTS, f'{kernel.replace("/", "_")}_{n}.txt'), 'w') as f:
             f.write(t or s.text())

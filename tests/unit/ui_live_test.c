@@ -146,7 +146,7 @@ static void test_results(void **state) {
   assert_shows(&b, "✓ 1 – 80");
   assert_null(live_note(b.l));
   assert_shows(&b, "0.5 ms");
-  assert_shows(&b, "2026-01-02  kernel 01234567"); /* where it comes from */
+  assert_shows(&b, "2026-01-02  kernel\xc2\xa0" "01234567"); /* where it comes from */
   assert_shows(&b, "Test processor");
   assert_true(live_lookup(b.l, "run.e1.a.ms", &v) && v == 1);
   assert_true(live_lookup(b.l, "run.e1.b.gflops", &v) && fabs(v - 1.048576) < 1e-9);
