@@ -29,7 +29,8 @@ struct affine_sum affine_of(struct affine *a, insn_slot slot, int at);
 /* Zero bits that the terms (without the constant) end in for certain, at most AFFINE_ALL_ZERO. */
 int affine_zeros(const struct affine *a, const struct affine_sum *s);
 
-/* A register that a loop of one block (instructions first .. last) moves by a constant each trip. */
+/* A register that a loop of one block (instructions first .. last) moves by a constant each trip.
+ */
 struct affine_step {
   struct affine_sum start; /* its value before the loop */
   uint32_t step;
