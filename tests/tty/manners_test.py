@@ -19,6 +19,30 @@ import termios
 import time
 
 import pyte
+
+
+class Scrolling(pyte.Screen):
+    """pyte leaves out SU and SD, which curses uses where a terminal's description has them."""
+
+    def _at(self, row, step, count):
+        saved = self.cursor.x, self.cursor.y
+        self.cursor.y = row
+        for _ in range(count or 1):
+            step()
+        self.cursor.x, self.cursor.y = saved
+
+    def scroll_up(self, count=1):
+        bottom = self.margins.bottom if self.margins else self.lines - 1
+        self._at(bottom, self.index, count)
+
+    def scroll_down(self, count=1):
+        self._at(self.margins.top if self.margins else 0, self.reverse_index, count)
+
+
+class Stream(pyte.ByteStream):
+    csi = dict(pyte.ByteStream.csi, S="scroll_up", T="scroll_down")
+    events = pyte.ByteStream.events | {"scroll_up", "scroll_down"}
+
 from wcwidth import wcwidth
 
 PROGRAM = os.path.abspath(os.environ.get("MMTUTOR", "./mmtutor"))
@@ -49,8 +73,8 @@ class Terminal:
                  stdout=None, ignore_hup=False, answer=b"\x1b[1;2R"):
         self.master, self.slave = pty.openpty()
         self.resize(cols, rows, quiet=True)
-        self.screen = pyte.Screen(cols, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Scrolling(cols, rows)
+        self.stream = Stream(self.screen)
         self.out, self.answer, self.answered = b"", answer, False
         command = command or [PROGRAM, *(MUTE if mute else []), *args]
 
