@@ -52,8 +52,8 @@ struct xray_launch {
 };
 
 /* What a warp memory instruction of each kind cost; sums over the launch. Neighbouring shared loads
- * are joined as ptxas joins them, small loops unrolled; a larger loop is counted as it stands in the
- * PTX: its lds_ figures are of PTX level. Atomics and local memory are in none of these. */
+ * are joined as ptxas joins them, small loops unrolled; a larger loop is counted as it stands in
+ * the PTX: its lds_ figures are of PTX level. Atomics and local memory are in none of these. */
 struct xray_counts {
   double gld_requests, gld_sectors, gld_wavefronts;
   double gst_requests, gst_sectors, gst_wavefronts;
