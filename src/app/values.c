@@ -20,70 +20,6 @@ void values_close(struct values *v) {
   v->rec = NULL;
 }
 
-static bool known(double x, double *out) {
-  *out = x;
-  return isfinite(x);
-}
-
-static bool device_value(const struct device_info *d, const char *name, double *out) {
-  const struct {
-    const char *name;
-    double value;
-  } fields[] = {{"sms", d->sms},
-                {"clock_hz", d->clock_hz},
-                {"smem_sm", d->smem_sm},
-                {"smem_block", d->smem_block},
-                {"l2", d->l2_bytes},
-                {"regs_sm", d->regs_sm},
-                {"threads_sm", d->threads_sm},
-                {"memory", d->memory_bytes},
-                {"peak_fp32", d->peak_fp32},
-                {"peak_dram", d->peak_dram}};
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (strcmp(fields[i].name, name) == 0)
-      return known(fields[i].value, out);
-  return false;
-}
-
-static bool roof_value(const struct roofs *r, const char *name, double *out) {
-  const struct roof *roof = roofs_find(r, name);
-  return roof && known(roof->value, out);
-}
-
-static bool field_value(const struct values_run *r, const char *field, double *out) {
-  const struct {
-    const char *name;
-    double value;
-  } fields[] = {{"gflops", r->gflops},
-                {"ms", r->ms},
-                {"gbs", r->gbs},
-                {"ratio", r->ratio},
-                {"share", r->share}};
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (strcmp(fields[i].name, field) == 0)
-      return known(fields[i].value, out);
-  return false;
-}
-
-static void take(struct values_run *to, const struct result *r) {
-  to->gflops = r->gflops;
-  to->ms = r->median_ms;
-  to->gbs = r->gbs;
-  to->ratio = r->reference.name[0] ? r->reference.ratio : NAN;
-  to->share = r->roof.name[0] ? r->roof.share : NAN;
-}
-
-/* "e1.b.gflops" in its parts. */
-static bool split(const char *name, char experiment[64], char as[32], const char **field) {
-  const char *a = strchr(name, '.'), *b = a ? strchr(a + 1, '.') : NULL;
-  if (!b || a - name >= 64 || b - a - 1 >= 32)
-    return false;
-  snprintf(experiment, 64, "%.*s", (int)(a - name), name);
-  snprintf(as, 32, "%.*s", (int)(b - a - 1), a + 1);
-  *field = b + 1;
-  return true;
-}
-
 static struct values_run *find_run(struct values *v, const char *experiment, const char *as) {
   for (int i = 0; i < v->nruns; i++)
     if (strcmp(v->run[i].experiment, experiment) == 0 && strcmp(v->run[i].as, as) == 0)
@@ -106,18 +42,18 @@ static bool step_value(const struct step *s, const char *name, double *out) {
 
 static bool lookup(void *ctx, const char *name, double *out) {
   struct values *v = ctx;
-  char experiment[64], as[32];
+  char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS];
   const char *field;
   if (v->step && step_value(v->step, name, out))
     return true;
   if (strncmp(name, "device.", 7) == 0)
-    return v->has_roofs && device_value(&v->roofs.device, name + 7, out);
+    return v->has_roofs && fields_device(&v->roofs.device, name + 7, out);
   if (strncmp(name, "roof.", 5) == 0)
-    return v->has_roofs && roof_value(&v->roofs, name + 5, out);
-  if (strncmp(name, "run.", 4) != 0 || !split(name + 4, experiment, as, &field))
+    return v->has_roofs && fields_roof(&v->roofs, name + 5, out);
+  if (strncmp(name, "run.", 4) != 0 || !fields_run_name(name + 4, experiment, as, &field))
     return false;
   const struct values_run *r = find_run(v, experiment, as);
-  return r && field_value(r, field, out);
+  return r && fields_rate(&r->rates, field, out);
 }
 
 bool values_run_size(const struct values *v, const struct experiment *e, const struct exp_run *run,
@@ -156,28 +92,27 @@ bool values_run_size(const struct values *v, const struct experiment *e, const s
 
 static bool lookup_recorded(void *ctx, const char *name, double *out) {
   struct values *v = ctx;
-  char experiment[64], as[32];
+  char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS];
   const char *field;
   if (!v->rec)
     return false;
   if (strncmp(name, "device.", 7) == 0)
-    return device_value(recorded_device(v->rec), name + 7, out);
+    return fields_device(recorded_device(v->rec), name + 7, out);
   if (strncmp(name, "roof.", 5) == 0)
-    return recorded_roofs(v->rec) && roof_value(recorded_roofs(v->rec), name + 5, out);
-  if (strncmp(name, "run.", 4) != 0 || !split(name + 4, experiment, as, &field))
+    return fields_roof(recorded_roofs(v->rec), name + 5, out);
+  if (strncmp(name, "run.", 4) != 0 || !fields_run_name(name + 4, experiment, as, &field))
     return false;
   const struct experiment *e = v->lesson ? lesson_experiment(v->lesson, experiment) : NULL;
   for (int i = 0; e && i < e->side[EXP_CUDA].nruns; i++) {
     const struct exp_run *run = &e->side[EXP_CUDA].runs[i];
     struct kernel_size size;
-    struct values_run row;
     if (strcmp(run->as, as) != 0 || !values_run_size(v, e, run, NAN, &size, NULL))
       continue;
     const struct result *r = recorded_find(v->rec, run->kernel, size.M, size.N, size.K, &size);
     if (!r)
       return false;
-    take(&row, r);
-    return field_value(&row, field, out);
+    struct fields_rates rates = fields_of(r);
+    return fields_rate(&rates, field, out);
   }
   return false;
 }
@@ -201,7 +136,7 @@ void values_keep(struct values *v, const char *experiment, const char *as, const
     snprintf(run->experiment, sizeof run->experiment, "%s", experiment);
     snprintf(run->as, sizeof run->as, "%s", as);
   }
-  take(run, r);
+  run->rates = fields_of(r);
 }
 
 struct runs_of {
@@ -212,12 +147,12 @@ struct runs_of {
 static bool lookup_as(void *ctx, const char *name, double *out) {
   const struct runs_of *of = ctx;
   const char *dot = strchr(name, '.');
-  char as[32];
+  char as[FIELDS_AS];
   if (!dot || dot - name >= (int)sizeof as)
     return false;
   snprintf(as, sizeof as, "%.*s", (int)(dot - name), name);
   const struct values_run *r = find_run(of->v, of->experiment, as);
-  return r && field_value(r, dot + 1, out);
+  return r && fields_rate(&r->rates, dot + 1, out);
 }
 
 bool values_of_runs(struct values *v, const char *experiment, const char *text, double *out) {

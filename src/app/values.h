@@ -3,6 +3,7 @@
 #ifndef MM_APP_VALUES_H
 #define MM_APP_VALUES_H
 
+#include "bench/fields.h"
 #include "bench/recorded.h"
 #include "lesson/lesson.h"
 #include "lesson/prose.h"
@@ -18,8 +19,8 @@ struct values {
   const struct lesson *lesson; /* set by the caller before values_source */
   const struct step *step;     /* may be NULL */
   struct values_run {
-    char experiment[64], as[32];
-    double gflops, ms, gbs, ratio, share; /* NAN where not known */
+    char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS];
+    struct fields_rates rates;
   } run[VALUES_RUNS];
   int nruns;
 };

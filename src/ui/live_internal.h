@@ -2,6 +2,7 @@
 #ifndef MM_UI_LIVE_INTERNAL_H
 #define MM_UI_LIVE_INTERNAL_H
 
+#include "bench/fields.h"
 #include "lesson/lesson.h"
 #include "ui/field.h"
 #include "ui/live.h"
@@ -19,8 +20,8 @@ struct live_run {
 };
 
 struct live_kept {             /* results for prose: run.ID.AS.FIELD */
-  char experiment[96], as[16]; /* or a kernel's id and "" */
-  double gflops, ms, gbs, ratio, share;
+  char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS]; /* or a kernel's id and "" */
+  struct fields_rates rates;
 };
 
 enum live_phase { LIVE_IDLE, LIVE_ASKING, LIVE_RUNNING, LIVE_CANCELLING, LIVE_DONE, LIVE_FAILED };

@@ -119,7 +119,7 @@ enum { GUESS_CUDA_G = 200, GUESS_CPU_G = 5, GUESS_STRIDED_10M = 50 };
 static double known_rate(const live *l, const struct kernel *k) {
   for (int i = 0; i < l->nkept; i++)
     if (strcmp(l->kept[i].experiment, k->id) == 0)
-      return l->kept[i].gflops * 1e9;
+      return l->kept[i].rates.gflops * 1e9;
   if (k->target == KERNEL_CUDA)
     return GUESS_CUDA_G * 1e9;
   return strcmp(k->id, "cpu/ijk") == 0 ? GUESS_STRIDED_10M * 1e7 : GUESS_CPU_G * 1e9;
@@ -139,22 +139,6 @@ double live_plan_expect(const live *l, double *longest) {
   return sum;
 }
 
-bool live_plan_field(const struct result *r, const char *field, double *value) {
-  double v = NAN;
-  if (strcmp(field, "gflops") == 0)
-    v = r->gflops;
-  else if (strcmp(field, "ms") == 0)
-    v = r->median_ms;
-  else if (strcmp(field, "gbs") == 0)
-    v = r->gbs;
-  else if (strcmp(field, "ratio") == 0 && r->reference.name[0])
-    v = r->reference.ratio;
-  else if (strcmp(field, "share") == 0 && r->roof.name[0])
-    v = r->roof.share;
-  *value = v;
-  return !isnan(v);
-}
-
 /* Variables of the experiment's expressions: AS.FIELD of the last run of that name, and the
  * sweep's. */
 static bool lookup_as(void *live_ptr, const char *name, double *value) {
@@ -165,8 +149,10 @@ static bool lookup_as(void *live_ptr, const char *name, double *value) {
     size_t n = strlen(r->as);
     if (!r->done)
       continue;
-    if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0)
-      return live_plan_field(&r->result, dot + 1, value);
+    if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0) {
+      struct fields_rates rates = fields_of(&r->result);
+      return fields_rate(&rates, dot + 1, value);
+    }
     if (!dot && l->experiment && l->experiment->sweep_var &&
         strcmp(name, l->experiment->sweep_var) == 0) {
       *value = r->sweep;
@@ -191,9 +177,7 @@ static void keep_as(live *l, const char *experiment, const char *as, const struc
   memset(k, 0, sizeof *k);
   snprintf(k->experiment, sizeof k->experiment, "%s", experiment);
   snprintf(k->as, sizeof k->as, "%s", as);
-  k->gflops = r->gflops, k->ms = r->median_ms, k->gbs = r->gbs;
-  k->ratio = r->reference.name[0] ? r->reference.ratio : NAN;
-  k->share = r->roof.name[0] ? r->roof.share : NAN;
+  k->rates = fields_of(r);
 }
 
 static void find_note(live *l) {

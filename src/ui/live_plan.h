@@ -34,7 +34,4 @@ void live_plan_conclude(live *l);
 /* The band that the lesson expects here; false where it gives none or a run it needs is missing. */
 bool live_plan_band(live *l, double *low, double *high);
 
-/* gflops ms gbs ratio share of a result; false where it is not known. */
-bool live_plan_field(const struct result *r, const char *field, double *value);
-
 #endif
