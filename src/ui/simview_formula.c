@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LABEL_COLS = 19, VALUE_COLS = 12 };
+enum { LABEL_COLS = 18, VALUE_COLS = 12 };
 
 static double min2(double a, double b) { return a < b ? a : b; }
 
