@@ -20,6 +20,15 @@ void xray_free(xray_module *m);
 /* Names of the kernels (.entry), in the order of the text; NULL behind the last one. */
 const char *xray_entry(const xray_module *m, int i);
 
+/* Instructions of a kernel as they stand in its code, each once; those of 4, 8 and 16 bytes a lane
+ * apart (shorter ones are with 4). What a certificate compares: the machine's, after joining and
+ * unrolling, with the cubin's. */
+enum { XRAY_4, XRAY_8, XRAY_16, XRAY_WIDTHS };
+struct xray_mix {
+  int lds[XRAY_WIDTHS], sts[XRAY_WIDTHS], ldg[XRAY_WIDTHS], stg[XRAY_WIDTHS];
+  int ffma;
+};
+
 /* Memory the kernel may touch: host arrays under a name. Addresses outside of all of them are
  * problems, and the host is never touched. */
 struct xray_array {
@@ -36,6 +45,19 @@ struct xray_arg {
   int bytes; /* of value */
 };
 
+/* One memory instruction of one warp, or a barrier, for a trace. */
+struct xray_event {
+  const char *op;   /* "ld.shared.f32", "bar.sync" */
+  int64_t block[3];
+  int warp;
+  const char *file; /* of the source, "" if the PTX has none */
+  int line;
+  uint32_t mask;          /* active lanes */
+  const int64_t *address; /* of 32 lanes, valid in mask: offset in `array`; NULL at a barrier */
+  int bytes;              /* of a lane */
+  const char *array;      /* "A", "shared", "local"; "" at a barrier */
+};
+
 enum { XRAY_CHECK_RACES = 1, XRAY_CHECK_INIT = 2, XRAY_CHECK_ALL = 3 }; /* bounds always */
 
 struct xray_launch {
@@ -49,6 +71,18 @@ struct xray_launch {
   int checks;     /* XRAY_CHECK_ bits */
   int64_t budget; /* warp instructions in all before an endless loop is called; 0: 2^33 */
   const volatile bool *stop; /* set by another thread: the run ends soon; NULL if none */
+  bool (*stopped)(void);     /* the same as a question, asked now and then; NULL if none */
+  int threads;               /* of the host that share the blocks; 0 and 1: this one alone */
+  bool sample;               /* some blocks of each class, the counts scaled up to all */
+  int64_t checked_blocks;    /* races and initialisation in so many blocks of each class; 0: all */
+  const struct xray_mix *sass; /* of the cubin of this compile: larger loops are unrolled as its
+                                  FFMA count says; NULL: loops stand as in the PTX */
+  /* NULL, or takes what printf of the kernel writes, and the events of block trace_block. Both are
+   * called by the thread that called xray_run. */
+  void (*print)(void *ctx, const char *text, size_t n);
+  void (*trace)(void *ctx, const struct xray_event *e);
+  int64_t trace_block[3];
+  void *ctx;
 };
 
 /* What a warp memory instruction of each kind cost; sums over the launch. Neighbouring shared loads
@@ -59,7 +93,8 @@ struct xray_counts {
   double gst_requests, gst_sectors, gst_wavefronts;
   double lds_requests, lds_wavefronts, lds_conflicts;
   double sts_requests, sts_wavefronts, sts_conflicts;
-  double ffma, fadd, fmul; /* threads' */
+  double ffma, fadd, fmul; /* threads', f32 */
+  double other_flop;       /* threads' operations of f64, f16 and bf16, and of tensor cores */
   double warp_instructions, barriers, divergent_branches;
 };
 
@@ -105,7 +140,12 @@ struct xray_report {
   int nproblems;
   struct xray_line *lines; /* sorted by file and line */
   int nlines;
-  bool finished; /* every thread of every block ended by itself */
+  bool finished; /* every thread of every block that was run ended by itself */
+  bool sampled;  /* counts are scaled up from blocks_executed of blocks */
+  int64_t blocks, blocks_executed;
+  struct xray_mix mix; /* of the machine */
+  bool ptx_level;      /* a loop with shared loads may be unrolled otherwise by ptxas: lds_ figures
+                          are the PTX's */
 };
 
 /* Runs the launch. false with a sentence only where nothing could be run (no such entry, wrong
