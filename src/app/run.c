@@ -99,6 +99,8 @@ static void on_event(void *ctx, const struct client_event *ev) {
     break;
   case CLIENT_HELLO:
   case CLIENT_ROOFS:
+  case CLIENT_TRACE:
+  case CLIENT_XRAY:
   case CLIENT_CANCELLED:
     break;
   }

@@ -25,8 +25,8 @@ void session_signals(void) {
 bool session_stopped(void) { return stops != 0; }
 
 static bool is_last(enum client_kind k) {
-  return k == CLIENT_RESULT || k == CLIENT_ROOFS || k == CLIENT_HELLO || k == CLIENT_ERROR ||
-         k == CLIENT_CANCELLED || k == CLIENT_GONE;
+  return k == CLIENT_RESULT || k == CLIENT_ROOFS || k == CLIENT_XRAY || k == CLIENT_HELLO ||
+         k == CLIENT_ERROR || k == CLIENT_CANCELLED || k == CLIENT_GONE;
 }
 
 /* Waits for input, the client's own time, or a signal. The signals are blocked outside the wait, so

@@ -26,7 +26,7 @@ enum { FOREIGN_LINES = 500, FOREIGN_BYTES = 4 * LINES_MAX };
 
 struct flight {
   int id;
-  enum client_kind wants; /* RESULT, ROOFS or HELLO */
+  enum client_kind wants; /* RESULT, ROOFS, XRAY or HELLO */
   char what[96];          /* "it ran cpu/ikj" */
   double kill_at;         /* ms; INFINITY unless it is being cancelled */
   bool lost;              /* its worker ended and another has been started since */
@@ -58,6 +58,7 @@ struct client {
   double *samples;
   struct result result;
   struct roofs roofs;
+  struct xray_result xray;
   struct tools tools;
   struct device_info devices[DEVICES_MAX];
 };
@@ -68,6 +69,7 @@ client *client_new(const char *command) {
   c->next_id = 1;
   c->proc = (struct proc){0, -1, -1, -1};
   result_init(&c->result);
+  xray_result_init(&c->xray);
   return c;
 }
 
@@ -82,6 +84,7 @@ static void drop_event(client *c) {
   c->samples = NULL;
   result_done(&c->result);
   result_init(&c->result);
+  xray_result_done(&c->xray);
 }
 
 /* ---- the process */
@@ -254,6 +257,16 @@ static int hello(client *c, bool tools, struct err *err) {
   return request(c, o, id, CLIENT_HELLO, "it looked for devices", err);
 }
 
+int client_xray(client *c, const struct xray_request *q, struct err *err) {
+  int id = take_id(c);
+  struct xray_request copy = *q;
+  if (c->command)
+    copy.dir = NULL;
+  char what[96];
+  snprintf(what, sizeof what, "it looked into %s", q->kernel ? q->kernel : "a kernel");
+  return request(c, xray_request_make(id, &copy), id, CLIENT_XRAY, what, err);
+}
+
 int client_hello(client *c, struct err *err) { return hello(c, false, err); }
 int client_tools(client *c, struct err *err) { return hello(c, true, err); }
 
@@ -345,6 +358,11 @@ static void read_answer(client *c, const cJSON *ev, enum client_kind wants,
       e->result = &c->result;
     else
       garbled(e, err.text);
+  } else if (wants == CLIENT_XRAY) {
+    if (xray_result_from_json(ev, &c->xray, &err))
+      e->xray = &c->xray;
+    else
+      garbled(e, err.text);
   } else
     garbled(e, "It is of another kind than the request.");
 }
@@ -368,6 +386,9 @@ static bool read_event(client *c, const cJSON *ev, const struct flight *f, struc
   } else if (is_ev(ev, "sample")) {
     e->kind = CLIENT_SAMPLE;
     read_samples(c, ev, e);
+  } else if (is_ev(ev, "trace")) {
+    e->kind = CLIENT_TRACE;
+    e->text = or_empty(json_str(ev, "text"));
   } else {
     *last = true;
     if (is_ev(ev, "hello") && f->wants == CLIENT_HELLO) {

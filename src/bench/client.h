@@ -5,6 +5,8 @@
 #include "bench/result.h"
 #include "bench/roofs.h"
 #include "bench/tools.h"
+#include "bench/xray_request.h"
+#include "bench/xray_result.h"
 
 enum client_kind {
   CLIENT_HELLO,
@@ -14,6 +16,8 @@ enum client_kind {
   CLIENT_PRINT,
   CLIENT_RESULT,
   CLIENT_ROOFS,
+  CLIENT_TRACE, /* of an xray that asked for it */
+  CLIENT_XRAY,  /* the result of an xray */
   CLIENT_ERROR,
   CLIENT_CANCELLED,
   CLIENT_GONE /* the worker ended; the request in flight (id) ended with it */
@@ -27,9 +31,10 @@ struct client_event {
   struct result_verify verify; /* VERIFY */
   const double *samples_ms;    /* SAMPLE */
   int nsamples;
-  const char *text;                  /* PRINT */
+  const char *text;                  /* PRINT; TRACE: whole lines of JSON, each with its '\n' */
   const struct result *result;       /* RESULT */
   const struct roofs *roofs;         /* ROOFS */
+  const struct xray_result *xray;    /* XRAY */
   struct device_fault fault;         /* ERROR, GONE: what, why, next */
   const struct device_info *devices; /* HELLO */
   int ndevices;
@@ -64,6 +69,10 @@ struct client_run {
 int client_run(client *c, const struct client_run *run, struct err *err);
 int client_roofs(client *c, const char *device, double seconds, struct err *err);
 int client_hello(client *c, struct err *err);
+
+/* An x-ray: events COMPILE, TRACE and PRINT, then XRAY (or ERROR, CANCELLED, GONE). Strings of q
+ * are copied. q->dir goes to this program's own worker alone. */
+int client_xray(client *c, const struct xray_request *q, struct err *err);
 
 /* A hello that also looks for libraries and permissions (loads them: slower). */
 int client_tools(client *c, struct err *err);

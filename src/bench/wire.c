@@ -13,9 +13,8 @@ static bool whole(double x, double min, double max) {
   return x >= min && x <= max && floor(x) == x;
 }
 
-/* A whole number member; false with a sentence if it is there and is not one in [min, max]. */
-static bool want_whole(const cJSON *obj, const char *key, double min, double max, double fallback,
-                       double *out, struct err *err) {
+bool wire_want_whole(const cJSON *obj, const char *key, double min, double max, double fallback,
+                     double *out, struct err *err) {
   const cJSON *v = json_get(obj, key);
   *out = fallback;
   if ((!v || cJSON_IsNull(v)) && !isnan(fallback))
@@ -26,8 +25,8 @@ static bool want_whole(const cJSON *obj, const char *key, double min, double max
   return true;
 }
 
-static bool want_number(const cJSON *obj, const char *key, double min, double max, double fallback,
-                        double *out, struct err *err) {
+bool wire_want_number(const cJSON *obj, const char *key, double min, double max, double fallback,
+                      double *out, struct err *err) {
   const cJSON *v = json_get(obj, key);
   *out = fallback;
   if (!v || cJSON_IsNull(v))
@@ -38,8 +37,7 @@ static bool want_number(const cJSON *obj, const char *key, double min, double ma
   return true;
 }
 
-static bool want_bool(const cJSON *obj, const char *key, bool fallback, bool *out,
-                      struct err *err) {
+bool wire_want_bool(const cJSON *obj, const char *key, bool fallback, bool *out, struct err *err) {
   const cJSON *v = json_get(obj, key);
   *out = fallback;
   if (!v || cJSON_IsNull(v))
@@ -50,8 +48,8 @@ static bool want_bool(const cJSON *obj, const char *key, bool fallback, bool *ou
   return true;
 }
 
-static bool want_text(const cJSON *obj, const char *key, bool needed, const char **out,
-                      struct err *err) {
+bool wire_want_text(const cJSON *obj, const char *key, bool needed, const char **out,
+                    struct err *err) {
   const cJSON *v = json_get(obj, key);
   *out = NULL;
   if ((!v || cJSON_IsNull(v)) && !needed)
@@ -67,14 +65,14 @@ bool wire_request(const cJSON *line, struct wire_request *r, struct err *err) {
   if (!cJSON_IsObject(line))
     return err_set(err, "A request is a JSON object on one line.");
   double id, of, v;
-  if (!want_whole(line, "id", 1, LARGEST, NAN, &id, err))
+  if (!wire_want_whole(line, "id", 1, LARGEST, NAN, &id, err))
     return false;
   r->id = (int)id;
-  if (!want_text(line, "req", true, &r->req, err) ||
-      !want_bool(line, "tools", false, &r->tools, err))
+  if (!wire_want_text(line, "req", true, &r->req, err) ||
+      !wire_want_bool(line, "tools", false, &r->tools, err))
     return false;
   bool hello = strcmp(r->req, "hello") == 0;
-  if (!want_whole(line, "v", 0, LARGEST, hello ? NAN : WIRE_VERSION, &v, err))
+  if (!wire_want_whole(line, "v", 0, LARGEST, hello ? NAN : WIRE_VERSION, &v, err))
     return false;
   if ((int)v != WIRE_VERSION)
     return err_set(err,
@@ -82,7 +80,7 @@ bool wire_request(const cJSON *line, struct wire_request *r, struct err *err) {
                    "Install the same mmtutor on both machines.",
                    WIRE_VERSION, v);
   bool cancel = strcmp(r->req, "cancel") == 0;
-  if (!want_whole(line, "of", 1, LARGEST, cancel ? NAN : 0, &of, err))
+  if (!wire_want_whole(line, "of", 1, LARGEST, cancel ? NAN : 0, &of, err))
     return false;
   r->of = (int)of;
   return true;
@@ -90,7 +88,7 @@ bool wire_request(const cJSON *line, struct wire_request *r, struct err *err) {
 
 static bool read_isa(const cJSON *line, struct wire_run *run, struct err *err) {
   const char *text;
-  if (!want_text(line, "isa", false, &text, err))
+  if (!wire_want_text(line, "isa", false, &text, err))
     return false;
   run->isa_auto = !text || strcmp(text, "auto") == 0;
   run->isa = ISA_PLAIN;
@@ -106,7 +104,7 @@ static bool read_isa(const cJSON *line, struct wire_run *run, struct err *err) {
 
 static bool read_cache(const cJSON *line, struct wire_run *run, struct err *err) {
   const char *text;
-  if (!want_text(line, "cache", false, &text, err))
+  if (!wire_want_text(line, "cache", false, &text, err))
     return false;
   run->cold = text && strcmp(text, "cold") == 0;
   if (text && !run->cold && strcmp(text, "hot") != 0)
@@ -130,20 +128,21 @@ static bool read_params(const cJSON *line, struct wire_run *run, struct err *err
 bool wire_run_read(const cJSON *line, struct wire_run *run, struct err *err) {
   *run = (struct wire_run){0};
   double m, n, k, threads, seed;
-  if (!want_text(line, "device", true, &run->device, err) ||
-      !want_text(line, "kernel", true, &run->kernel, err) ||
-      !want_text(line, "source", false, &run->source, err) ||
-      !want_text(line, "target", false, &run->target, err) || !read_params(line, run, err) ||
-      !want_whole(line, "M", 1, LARGEST, NAN, &m, err) ||
-      !want_whole(line, "N", 1, LARGEST, NAN, &n, err) ||
-      !want_whole(line, "K", 1, LARGEST, NAN, &k, err) ||
-      !want_number(line, "seconds", 0, 3600, 2, &run->seconds, err) ||
-      !want_number(line, "warmup", 0, 60, 0, &run->warmup_s, err) ||
-      !want_number(line, "prediction", -1e300, 1e300, NAN, &run->prediction, err) ||
-      !want_bool(line, "reference", false, &run->reference, err) ||
-      !want_bool(line, "counters", false, &run->counters, err) || !read_cache(line, run, err) ||
-      !want_whole(line, "threads", 0, 4096, 0, &threads, err) || !read_isa(line, run, err) ||
-      !want_whole(line, "seed", 0, 9007199254740991.0, 1, &seed, err))
+  if (!wire_want_text(line, "device", true, &run->device, err) ||
+      !wire_want_text(line, "kernel", true, &run->kernel, err) ||
+      !wire_want_text(line, "source", false, &run->source, err) ||
+      !wire_want_text(line, "target", false, &run->target, err) || !read_params(line, run, err) ||
+      !wire_want_whole(line, "M", 1, LARGEST, NAN, &m, err) ||
+      !wire_want_whole(line, "N", 1, LARGEST, NAN, &n, err) ||
+      !wire_want_whole(line, "K", 1, LARGEST, NAN, &k, err) ||
+      !wire_want_number(line, "seconds", 0, 3600, 2, &run->seconds, err) ||
+      !wire_want_number(line, "warmup", 0, 60, 0, &run->warmup_s, err) ||
+      !wire_want_number(line, "prediction", -1e300, 1e300, NAN, &run->prediction, err) ||
+      !wire_want_bool(line, "reference", false, &run->reference, err) ||
+      !wire_want_bool(line, "counters", false, &run->counters, err) ||
+      !read_cache(line, run, err) || !wire_want_whole(line, "threads", 0, 4096, 0, &threads, err) ||
+      !read_isa(line, run, err) ||
+      !wire_want_whole(line, "seed", 0, 9007199254740991.0, 1, &seed, err))
     return false;
   if (run->target && strcmp(run->target, "cuda") != 0 && strcmp(run->target, "cpu") != 0)
     return err_set(err, "\"target\" must be cuda or cpu.");

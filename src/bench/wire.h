@@ -19,6 +19,17 @@ struct wire_request {
  * else 0. */
 bool wire_request(const cJSON *line, struct wire_request *r, struct err *err);
 
+/* Members of a request by their key: *out is the fallback (NULL, for a text) where it is absent or
+ * null; false with a sentence that names the key if it is of another kind or outside of [min, max].
+ * A fallback of NAN means that the whole number must be there. */
+bool wire_want_whole(const cJSON *obj, const char *key, double min, double max, double fallback,
+                     double *out, struct err *err);
+bool wire_want_number(const cJSON *obj, const char *key, double min, double max, double fallback,
+                      double *out, struct err *err);
+bool wire_want_bool(const cJSON *obj, const char *key, bool fallback, bool *out, struct err *err);
+bool wire_want_text(const cJSON *obj, const char *key, bool needed, const char **out,
+                    struct err *err);
+
 /* A run request. Strings belong to the parsed line. */
 struct wire_run {
   const char *device, *kernel, *source, *target; /* source and target may be NULL */
