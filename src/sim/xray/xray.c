@@ -49,6 +49,21 @@ const char *xray_entry(const xray_module *m, int i) {
   return i >= 0 && i < m->nnames ? m->names[i] : NULL;
 }
 
+bool xray_param(const xray_module *m, const char *entry, int i, struct xray_param *out) {
+  for (int k = 0; k < m->ptx->nfuncs; k++) {
+    const struct ptx_func *f = &m->ptx->funcs[k];
+    if (!f->entry || !f->defined || !ptx_lex_is(f->name, entry))
+      continue;
+    if (i < 0 || i >= f->nparams)
+      return false;
+    const struct ptx_var *v = &f->params[i];
+    *out = (struct xray_param){v->bytes,
+                               v->type.cls == PTX_FLOAT && v->bytes == (int64_t)v->type.bytes};
+    return true;
+  }
+  return false;
+}
+
 static const struct ptx_func *find_entry(const xray_module *m, const char *name, struct err *err) {
   if (!name && m->nnames == 1)
     name = m->names[0];
@@ -109,17 +124,26 @@ static void free_warps(struct machine *m) {
   free(m->scratch);
 }
 
+/* One block with its own budget, and what is left of the whole. */
+static bool run_block(struct machine *m) {
+  int64_t own = m->launch->block_budget, all = m->left;
+  int64_t given = own > 0 && own < all ? own : all;
+  memory_next_block(m->memory);
+  shadow_next_block(m->shadow);
+  m->left = given;
+  bool ok = exec_flow_block(m);
+  m->left = all - (given - m->left);
+  m->block_number++;
+  return ok;
+}
+
 static bool run_blocks(struct machine *m) {
   const int64_t *grid = m->launch->grid;
   for (m->block[2] = 0; m->block[2] < grid[2]; m->block[2]++)
     for (m->block[1] = 0; m->block[1] < grid[1]; m->block[1]++)
-      for (m->block[0] = 0; m->block[0] < grid[0]; m->block[0]++) {
-        memory_next_block(m->memory);
-        shadow_next_block(m->shadow);
-        if (!exec_flow_block(m))
+      for (m->block[0] = 0; m->block[0] < grid[0]; m->block[0]++)
+        if (!run_block(m))
           return false;
-        m->block_number++;
-      }
   return true;
 }
 

@@ -20,6 +20,14 @@ void xray_free(xray_module *m);
 /* Names of the kernels (.entry), in the order of the text; NULL behind the last one. */
 const char *xray_entry(const xray_module *m, int i);
 
+/* Parameter i of a kernel as the ABI has it; false where there is no such kernel, or behind the
+ * last parameter. */
+struct xray_param {
+  int64_t bytes;
+  bool is_float; /* .f32, .f64; not known (false) of .b16 and structs */
+};
+bool xray_param(const xray_module *m, const char *entry, int i, struct xray_param *out);
+
 /* Instructions of a kernel as they stand in its code, each once; those of 4, 8 and 16 bytes a lane
  * apart (shorter ones are with 4). What a certificate compares: the machine's, after joining and
  * unrolling, with the cubin's. */
@@ -47,7 +55,7 @@ struct xray_arg {
 
 /* One memory instruction of one warp, or a barrier, for a trace. */
 struct xray_event {
-  const char *op;   /* "ld.shared.f32", "bar.sync" */
+  const char *op; /* "ld.shared.f32", "bar.sync" */
   int64_t block[3];
   int warp;
   const char *file; /* of the source, "" if the PTX has none */
@@ -68,8 +76,9 @@ struct xray_launch {
   int narrays;
   const struct xray_arg *args;
   int nargs;
-  int checks;     /* XRAY_CHECK_ bits */
-  int64_t budget; /* warp instructions in all before an endless loop is called; 0: 2^33 */
+  int checks;           /* XRAY_CHECK_ bits */
+  int64_t budget;       /* warp instructions in all before an endless loop is called; 0: 2^33 */
+  int64_t block_budget; /* the same for each block by itself; 0: none */
   const volatile bool *stop; /* set by another thread: the run ends soon; NULL if none */
   bool (*stopped)(void);     /* the same as a question, asked now and then; NULL if none */
   int threads;               /* of the host that share the blocks; 0 and 1: this one alone */
