@@ -152,6 +152,11 @@ $(1): $(patsubst $(B)/%,%.c,$(1)) $(call test_libs,$(1)) $(wildcard tests/unit/*
 endef
 $(foreach t,$(TEST_BINS),$(eval $(call test_rule,$(t))))
 
+# Launches a learner's kernel once, for a profiler (tests/gpu/counters.py).
+$(B)/tests/gpu/launch: tests/gpu/launch.c $(foreach l,$(below_bench),$(call lib,$(l)))
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/lib' -o $@ $^ $(LDLIBS)
+
 .PHONY: check-build
 check-build: $(TEST_BINS)
 

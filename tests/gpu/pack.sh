@@ -8,6 +8,8 @@ rm -rf "$dir"
 mkdir -p "$dir/lib"
 cp "$program" "$dir/mmtutor"
 strip -g "$dir/mmtutor" 2>/dev/null || true
+launch=$(dirname "$program")/tests/gpu/launch
+if [ -x "$launch" ]; then cp "$launch" "$dir/launch"; fi
 ldd "$program" | awk '/=> \// {print $1, $3}' | while read -r name path; do
   case $name in
     libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | ld-linux*) ;;
