@@ -1,0 +1,203 @@
+#include "bench/xray_matrix.h"
+
+#include "base/units.h"
+#include "bench/exact.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+  PIECE = 4096,       /* elements filled at a time */
+  SMALL = 4 << 20,    /* bytes that are cheap to fill */
+  MAX_MAPPINGS = 1024 /* the system allows 65530 in a process */
+};
+
+/* ---- elements */
+
+/* The nearest f16 of a value that is one, or a NaN. */
+static uint16_t to_half(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+  if (isnan(v))
+    return sign | 0x7fff;
+  int e;
+  float f = frexpf(fabsf(v), &e); /* f * 2^e with f in [0.5, 1) */
+  if (f == 0)
+    return sign;
+  if (e <= -14) /* subnormal: units of 2^-24 */
+    return sign | (uint16_t)ldexpf(f, e + 24);
+  return sign | (uint16_t)((e + 14) << 10 | ((int)ldexpf(f, 11) & 0x3ff));
+}
+
+static float from_half(uint16_t h) {
+  int e = h >> 10 & 31, f = h & 0x3ff;
+  float v = e == 31 ? (f ? NAN : INFINITY)
+            : e     ? ldexpf((float)(f | 0x400), e - 25)
+                    : ldexpf((float)f, -24);
+  return h & 0x8000 ? -v : v;
+}
+
+static void put(unsigned char *to, enum kernel_dtype t, const float *v, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits;
+    uint16_t half;
+    double wide = (double)v[i];
+    switch (t) {
+    case DT_BF16:
+      memcpy(&bits, &v[i], sizeof bits);
+      half = (uint16_t)(bits >> 16);
+      memcpy(to + i * 2, &half, sizeof half);
+      break;
+    case DT_F16:
+      half = to_half(v[i]);
+      memcpy(to + i * 2, &half, sizeof half);
+      break;
+    case DT_F64:
+      memcpy(to + i * 8, &wide, sizeof wide);
+      break;
+    default:
+      memcpy(to + i * 4, &v[i], sizeof *v);
+      break;
+    }
+  }
+}
+
+void xray_matrix_floats(const struct xray_matrix *x, enum kernel_dtype t, int64_t i0, int64_t n,
+                        float *out) {
+  const unsigned char *from = (const unsigned char *)x->data + (size_t)i0 * kernel_dtype_size(t);
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits;
+    uint16_t half;
+    double wide;
+    switch (t) {
+    case DT_BF16:
+      memcpy(&half, from + i * 2, sizeof half);
+      bits = (uint32_t)half << 16;
+      memcpy(&out[i], &bits, sizeof bits);
+      break;
+    case DT_F16:
+      memcpy(&half, from + i * 2, sizeof half);
+      out[i] = from_half(half);
+      break;
+    case DT_F64:
+      memcpy(&wide, from + i * 8, sizeof wide);
+      out[i] = (float)wide;
+      break;
+    default:
+      memcpy(&out[i], from + i * 4, sizeof *out);
+      break;
+    }
+  }
+}
+
+/* ---- what a matrix is filled with */
+
+struct filling {
+  enum kernel_dtype t;
+  uint64_t stream;
+  bool poison;
+};
+
+static void fill(unsigned char *to, size_t bytes, const struct filling *how) {
+  if (how->poison) {
+    memset(to, 0xff, bytes);
+    return;
+  }
+  size_t size = kernel_dtype_size(how->t);
+  int64_t n = (int64_t)(bytes / size);
+  const struct exact_matrix row = {how->stream, 1, n, false, false, how->t};
+  float v[PIECE];
+  for (int64_t i = 0; i < n; i += PIECE) {
+    int64_t some = n - i < PIECE ? n - i : PIECE;
+    exact_fill(&row, 0, i, some, v);
+    put(to + (size_t)i * size, how->t, v, some);
+  }
+}
+
+/* ---- memory */
+
+/* Bytes of the pattern: a prime number of pages, so that no power of two meets the same values in
+ * step. 0: so large a matrix would take too many mappings. */
+static size_t period_of(size_t bytes, size_t page) {
+  static const size_t pages[] = {61, 251, 1021, 4093};
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+    if (bytes / (pages[i] * page) < MAX_MAPPINGS)
+      return pages[i] * page;
+  return 0;
+}
+
+/* Maps the pattern over the whole of x, each page private once it is written. */
+static bool map_pattern(struct xray_matrix *x, size_t period, int fd) {
+  unsigned char *at = x->data;
+  for (size_t done = 0; done < x->mapped; done += period) {
+    size_t some = x->mapped - done < period ? x->mapped - done : period;
+    if (mmap(at + done, some, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+      return false;
+  }
+  return true;
+}
+
+/* False where the system has no such file: the matrix is then filled as any other. */
+static bool repeat(struct xray_matrix *x, size_t page, const struct filling *how) {
+  size_t period = period_of(x->mapped, page);
+  int fd = period ? memfd_create("matrix", MFD_CLOEXEC) : -1;
+  if (fd < 0)
+    return false;
+  void *pattern = MAP_FAILED;
+  if (ftruncate(fd, (off_t)period) == 0)
+    pattern = mmap(NULL, period, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  bool ok = pattern != MAP_FAILED;
+  if (ok) {
+    fill(pattern, period, how);
+    munmap(pattern, period);
+    ok = map_pattern(x, period, fd);
+  }
+  close(fd);
+  return ok;
+}
+
+static bool make(struct xray_matrix *x, int64_t n, const struct filling *how, bool lazy,
+                 struct err *err) {
+  *x = (struct xray_matrix){0};
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), size = kernel_dtype_size(how->t);
+  if ((uint64_t)n < SIZE_MAX / 16) {
+    x->bytes = (size_t)n * size;
+    x->mapped = (x->bytes / page + 1) * page;
+    x->data =
+        mmap(NULL, x->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (!x->data || x->data == MAP_FAILED) {
+    *x = (struct xray_matrix){0};
+    char *text = units_format((double)n * (double)size, "B", 4);
+    err_set(err, "There is no memory for a matrix of %s. Choose a smaller size.", text);
+    free(text);
+    return false;
+  }
+  if (lazy && x->bytes > SMALL && repeat(x, page, how)) {
+    x->periodic = !how->poison;
+    return true;
+  }
+  fill(x->data, x->bytes, how);
+  return true;
+}
+
+bool xray_matrix_fill(struct xray_matrix *x, enum kernel_dtype t, int64_t n, uint64_t stream,
+                      bool lazy, struct err *err) {
+  const struct filling how = {t, stream, false};
+  return make(x, n, &how, lazy, err);
+}
+
+bool xray_matrix_poison(struct xray_matrix *x, enum kernel_dtype t, int64_t n, bool lazy,
+                        struct err *err) {
+  const struct filling how = {t, 0, true};
+  return make(x, n, &how, lazy, err);
+}
+
+void xray_matrix_done(struct xray_matrix *x) {
+  if (x->data)
+    munmap(x->data, x->mapped);
+  *x = (struct xray_matrix){0};
+}
