@@ -5,7 +5,8 @@
 #   PREFIX=...   where `make install` puts things (default /usr/local), DESTDIR before it
 #
 # Others: make install, uninstall; check-asan (the tests under the sanitizers); lint (shell scripts
-# and the man page); bench-frame (the budgets of the screen); screens (the pictures of the README).
+# and the man page); bench-frame (the budgets of the screen);
+# bench-xray (the speed of the PTX machine); screens (the pictures of the README).
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
@@ -46,7 +47,7 @@ lib = $(B)/lib$(1).a
 EMBED_FILES = $(wildcard src/kernels/mm_args.h src/kernels/cuda/*.cu src/kernels/cpu/*.c assets/*.json assets/recorded/*.json \
                          assets/ptx/*.ptx lessons/*/lesson.json lessons/*/*.md)
 
-.PHONY: all run check check-asan deps test-deps install uninstall clean screens bench-frame lint
+.PHONY: all run check check-asan deps test-deps install uninstall clean screens bench-frame bench-xray lint
 all: mmtutor
 
 run: deps
@@ -199,6 +200,13 @@ screens: $(B)/mmtutor
 
 bench-frame: $(B)/mmtutor
 	/usr/bin/python3 tests/bench/frame_bench.py $(B)/mmtutor
+
+$(B)/tests/bench/xray_bench: tests/bench/xray_bench.c $(foreach l,bench lesson sim kernels base,$(call lib,$(l)))
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< \
+	  $(foreach l,bench lesson sim kernels base,$(call lib,$(l))) $(LDLIBS)
+bench-xray: $(B)/tests/bench/xray_bench
+	/usr/bin/python3 tests/bench/xray_bench.py $<
 
 lint:
 	shellcheck -S warning scripts/*.sh tests/run.sh tests/*/*_test.sh .ci/run

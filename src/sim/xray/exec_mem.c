@@ -1,6 +1,7 @@
 #include "sim/xray/exec_mem.h"
 
 #include "sim/xray/exec_atom.h"
+#include "sim/xray/exec_fast.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/memory.h"
 #include "sim/xray/report.h"
@@ -178,9 +179,8 @@ static void shadow(struct machine *m, const struct warp *w, const struct insn *i
   }
 }
 
-/* How the load is joined in the trip of its unrolled loop that the warp is in. */
-static struct insn_copy joined_now(const struct machine *m, const struct warp *w,
-                                   const struct insn *in, uint32_t mask) {
+struct insn_copy exec_mem_joined(const struct machine *m, const struct warp *w,
+                                 const struct insn *in, uint32_t mask) {
   struct insn_copy how = {in->joined, in->joined_back};
   if (!in->copies)
     return how;
@@ -194,7 +194,7 @@ static void count(struct machine *m, const struct warp *w, const struct insn *in
   int i = (int)(in - m->program->code);
   if (in->kind == INSN_ATOM)
     return;
-  struct insn_copy how = joined_now(m, w, in, mask);
+  struct insn_copy how = exec_mem_joined(m, w, in, mask);
   if (space != PTX_SHARED || !how.joined) {
     tally_access(m->tally, i, space, address, mask, bytes, in->kind == INSN_ST);
     return;
@@ -237,6 +237,8 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
 
 void exec_mem(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   int64_t address[INSN_LANES];
+  if (mask == UINT32_MAX && exec_fast(m, w, in))
+    return;
   addresses(address, machine_lanes(m, w, in->base), in->base_wide, in->offset);
   if (in->space != PTX_GENERIC) {
     in_space(m, w, in, (enum ptx_space)in->space, address, mask);

@@ -8,4 +8,8 @@
  * and writes nothing. */
 void exec_mem(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);
 
+/* How the load is joined in the trip of its unrolled loop that the warp is in. */
+struct insn_copy exec_mem_joined(const struct machine *m, const struct warp *w,
+                                 const struct insn *in, uint32_t mask);
+
 #endif

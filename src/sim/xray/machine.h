@@ -9,6 +9,7 @@ struct memory;
 struct shadow;
 struct tally;
 struct report;
+struct fast;
 
 enum { MACHINE_STACK = 80, MACHINE_BARRIERS = 16 };
 
@@ -45,6 +46,7 @@ struct machine {
   struct shadow *shadow;
   struct tally *tally;
   struct report *report;
+  struct fast *fast; /* what loads and stores looked like so far */
   int64_t block[3];
   int64_t block_number;
   struct warp *warps;

@@ -1,6 +1,7 @@
 #include "sim/xray/shadow.h"
 
 #include "base/alloc.h"
+#include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,4 +233,35 @@ void shadow_global(struct machine *m, const struct warp *w, const struct insn *i
     for (int64_t i = at >> shift; i <= (at + bytes - 1) >> shift; i++)
       global_touch(m, w, in, l, piece, &units[i], i << shift, kind);
   }
+}
+
+bool shadow_watches(const struct shadow *s, bool shared, const struct memory_piece *piece) {
+  if (shared)
+    return s->checks_races || s->checks_init;
+  return piece->array >= 0 && piece->array < s->nglobal && s->global[piece->array];
+}
+
+static LANES_HOT bool all_quiet(const struct global_unit *u, int64_t n, uint32_t me, bool before) {
+  uint32_t bad = 0, also = before ? 0 : me; /* who may have written it */
+  for (int64_t i = 0; i < n; i++)
+    bad |= (uint32_t)(u[i].writer != me) & (uint32_t)(u[i].writer != also);
+  return !bad;
+}
+
+static LANES_HOT void note_reads(struct global_unit *u, int64_t n, uint32_t me) {
+  for (int64_t i = 0; i < n; i++)
+    u[i].reader = u[i].reader == 0 || u[i].reader == me ? me : UINT32_MAX;
+}
+
+bool shadow_quiet_read(struct machine *m, const struct memory_piece *piece, int64_t address,
+                       int64_t bytes) {
+  const struct shadow *s = m->shadow;
+  int64_t at = address - piece->base;
+  struct global_unit *u = s->global[piece->array] + (at >> s->shift_global);
+  int64_t n = bytes >> s->shift_global;
+  uint32_t me = (uint32_t)m->block_number + 1;
+  if (!all_quiet(u, n, me, m->launch->arrays[piece->array].written))
+    return false;
+  note_reads(u, n, me);
+  return true;
 }

@@ -17,6 +17,13 @@ enum shadow_access { SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC };
 /* Notes one access of `bytes` a lane at checked addresses and reports what is wrong with it. */
 void shadow_shared(struct machine *m, const struct warp *w, const struct insn *in,
                    const int64_t address[32], uint32_t mask, int bytes, enum shadow_access kind);
+/* True if accesses of this piece are looked at: of shared memory, or of this array. */
+bool shadow_watches(const struct shadow *s, bool shared, const struct memory_piece *piece);
+
+/* Notes a read of the bytes [address, address + bytes) of an array if nothing can be wrong with it:
+ * most reads are so. False: nothing was noted, ask shadow_global. */
+bool shadow_quiet_read(struct machine *m, const struct memory_piece *piece, int64_t address,
+                       int64_t bytes);
 void shadow_global(struct machine *m, const struct warp *w, const struct insn *in,
                    const struct memory_piece *piece, const int64_t address[32], uint32_t mask,
                    int bytes, enum shadow_access kind);

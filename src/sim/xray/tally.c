@@ -16,7 +16,7 @@ struct cached {
   uint32_t mask;
   int32_t insn, rest, bytes;
   bool used, shared;
-  int sectors, wavefronts, conflicts;
+  struct tally_cost cost;
 };
 
 struct tally {
@@ -60,18 +60,21 @@ static int own_passes(const int64_t a[32], int width, bool store) {
   return passes;
 }
 
-static void measure(struct cached *c, const int64_t address[32], int bytes, bool store) {
+struct tally_cost tally_measure(bool shared, const int64_t address[32], uint32_t mask, int bytes,
+                                bool store) {
   int64_t a[INSN_LANES];
   int width = bytes < 4 ? 4 : bytes;
+  struct tally_cost c = {0};
   for (int l = 0; l < INSN_LANES; l++)
-    a[l] = c->mask >> l & 1 ? address[l] & ~(int64_t)3 : -1;
-  if (c->shared) {
-    c->wavefronts = warp_shared_wavefronts(a, width, store);
-    c->conflicts = c->wavefronts - own_passes(a, width, store);
+    a[l] = mask >> l & 1 ? address[l] & ~(int64_t)3 : -1;
+  if (shared) {
+    c.wavefronts = warp_shared_wavefronts(a, width, store);
+    c.conflicts = c.wavefronts - own_passes(a, width, store);
   } else {
-    c->sectors = warp_sectors(a, width);
-    c->wavefronts = warp_global_wavefronts(a, width, store);
+    c.sectors = warp_sectors(a, width);
+    c.wavefronts = warp_global_wavefronts(a, width, store);
   }
+  return c;
 }
 
 /* Distances from the first active lane; false if one does not fit. */
@@ -109,8 +112,7 @@ static const struct cached *lookup(struct tally *t, int i, bool shared, const in
   own->bytes = bytes;
   own->used = true;
   own->shared = shared;
-  own->sectors = own->wavefronts = own->conflicts = 0;
-  measure(own, address, bytes, store);
+  own->cost = tally_measure(shared, address, mask, bytes, store);
   if (!keep)
     return own;
   *c = *own;
@@ -126,12 +128,12 @@ void tally_access(struct tally *t, int i, enum ptx_space space, const int64_t ad
   struct tally_cell *cell = &t->cells[i];
   if (space == PTX_SHARED) {
     cell->shared_requests++;
-    cell->shared_wavefronts += c->wavefronts;
-    cell->shared_conflicts += c->conflicts;
+    cell->shared_wavefronts += c->cost.wavefronts;
+    cell->shared_conflicts += c->cost.conflicts;
   } else {
     cell->global_requests++;
-    cell->global_sectors += c->sectors;
-    cell->global_wavefronts += c->wavefronts;
+    cell->global_sectors += c->cost.sectors;
+    cell->global_wavefronts += c->cost.wavefronts;
   }
 }
 

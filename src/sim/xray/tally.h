@@ -21,6 +21,13 @@ struct tally_cell *tally_cell(struct tally *t, int i);
 void tally_access(struct tally *t, int i, enum ptx_space space, const int64_t address[32],
                   uint32_t mask, int bytes, bool store);
 
+/* What one access costs, by itself; conflicts of shared memory, sectors of global. */
+struct tally_cost {
+  int sectors, wavefronts, conflicts;
+};
+struct tally_cost tally_measure(bool shared, const int64_t address[32], uint32_t mask, int bytes,
+                                bool store);
+
 /* Sums into the report: out->counts and the lines (allocated here). */
 void tally_sum(const struct tally *t, const struct report *r, struct xray_report *out);
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "sim/xray/decode.h"
+#include "sim/xray/exec_fast.h"
 #include "sim/xray/exec_flow.h"
 #include "sim/xray/machine.h"
 #include "sim/xray/memory.h"
@@ -165,11 +166,13 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
   machine.report = report_new(m->ptx, p);
   machine.tally = tally_new(p);
   machine.shadow = shadow_new(p, machine.memory, launch);
+  machine.fast = exec_fast_new(p);
   make_warps(&machine);
   out->finished = run_blocks(&machine);
   tally_sum(machine.tally, machine.report, out);
   out->problems = report_take(machine.report, &out->nproblems);
   free_warps(&machine);
+  exec_fast_free(machine.fast);
   shadow_free(machine.shadow);
   tally_free(machine.tally);
   report_free(machine.report);
