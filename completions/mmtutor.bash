@@ -2,7 +2,7 @@
 
 _mmtutor() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='lesson read run roofline frame check doctor worker'
+  local commands='lesson read run xray roofline frame check doctor worker'
   local command='' i skip=0
   COMPREPLY=()
 
@@ -29,9 +29,14 @@ _mmtutor() {
     --pane) values='text sim live' ;;
     --isa) values='auto plain avx2 avx512' ;;
     --device) values='cuda:0 cuda:1 cpu null' ;;
+    --dtype) values='f32 bf16 f16 f64' ;;
+    --op) values='gemm gemv add copy reduce transpose none' ;;
+    --layout) values='A=row A=col B=row B=col C=row C=col' ;;
+    --arch) values='compute_80 compute_89 compute_90 compute_90a compute_100 compute_120' ;;
     --size) values='80x24 100x30 160x45' ;;
-    --live) compopt -o default; return ;;
-    --worker | --width | --seconds | --warmup | --threads | --seed | --param | --sweep | -M | -N | -K) return ;;
+    --live | --trace) compopt -o default; return ;;
+    --worker | --width | --seconds | --warmup | --threads | --seed | --param | --sweep | --entry | --grid | --block | \
+      --smem | --args | --define | --trace-block | -M | -N | -K) return ;;
   esac
   if [[ -n $values ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
@@ -55,6 +60,13 @@ _mmtutor() {
       options='-M -N -K --param --sweep --device --seconds --warmup --cold --no-reference --threads
         --isa --seed --json --worker --list --help'
       words=$(mmtutor run --list 2>/dev/null | cut -d' ' -f1)
+      compopt -o default
+      ;;
+    xray)
+      options='-M -N -K --entry --grid --block --smem --args --dtype --op --layout --define --param
+        --arch --sample --no-checks --seconds --seed --trace --trace-block --json --verbose --lang
+        --width --ascii --color --no-color --worker --list --help'
+      words=$(mmtutor xray --list 2>/dev/null | cut -d' ' -f1)
       compopt -o default
       ;;
     roofline) options='--device --seconds --json --worker --help' ;;

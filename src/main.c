@@ -6,6 +6,7 @@
 #include "app/read.h"
 #include "app/roofline.h"
 #include "app/run.h"
+#include "app/xray.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/paths.h"
@@ -41,6 +42,7 @@ static int worker_command(int argc, char **argv) {
 static const struct entry commands[] = {
     {"read", "read ID", "a lesson as plain text", read_main},
     {"run", "run KERNEL", "compile, verify and measure a kernel", run_main},
+    {"xray", "xray FILE", "count what a CUDA kernel does, without a GPU", xray_main},
     {"roofline", "roofline", "measure the roofs of a device", roofline_main},
     {"frame", "frame VIEW", "any view as text or SVG", frame_main},
     {"check", "check PATH", "check lessons, for authors", check_main},
@@ -148,7 +150,8 @@ static int interactive(const struct globals *g, int argc, char **argv) {
     return start_ui(g, NULL);
   if (argc != 2 || argv[1][0] == '-') {
     fputs("mmtutor lesson: name one lesson, like `mmtutor lesson tiling`; options stand "
-          "before `lesson`.\n", stderr);
+          "before `lesson`.\n",
+          stderr);
     return 2;
   }
   char *view = alloc_printf("lesson/%s", argv[1]);
