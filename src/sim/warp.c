@@ -55,13 +55,11 @@ static bool any_active(const int64_t address[32]) {
   return false;
 }
 
-/* Sum over the passes that a wide access is cut into; each costs at least one wavefront. */
+/* Sum over the passes that a wide access is cut into; one without an active lane costs nothing. */
 static int passes_sum(const int64_t address[32], int width, int passes) {
   int sum = 0, lanes = LANES / passes;
-  for (int p = 0; p < passes; p++) {
-    int d = bank_degree(address, width, p * lanes, lanes);
-    sum += d > 1 ? d : 1;
-  }
+  for (int p = 0; p < passes; p++)
+    sum += bank_degree(address, width, p * lanes, lanes);
   return sum;
 }
 

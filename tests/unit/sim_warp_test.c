@@ -112,8 +112,24 @@ static void test_inactive_lanes(void **state) {
   assert_int_equal(warp_global_wavefronts(a, 4, false), 1);
 }
 
+/* Lanes 0 to 7 and 16 to 19 of a wide access, at strides of 1, 2 and 8 elements: a part of the warp
+ * without an active lane costs nothing. Measured (tests/fixtures/counters, wide_part). */
+static void test_part_of_a_warp(void **state) {
+  (void)state;
+  static const struct {
+    int width, stride, wavefronts;
+  } rows[] = {{8, 1, 2}, {8, 2, 2}, {8, 8, 6}, {16, 1, 2}, {16, 2, 3}, {16, 8, 12}, {8, 4, 3}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int64_t a[32];
+    for (int l = 0; l < 32; l++)
+      a[l] = l < 8 || (l >= 16 && l < 20) ? (int64_t)l * rows[i].stride * rows[i].width : -1;
+    assert_int_equal(warp_shared_wavefronts(a, rows[i].width, false), rows[i].wavefronts);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_part_of_a_warp),
       cmocka_unit_test(test_shared_wavefronts_measured),
       cmocka_unit_test(test_global_wavefronts_measured),
       cmocka_unit_test(test_sectors),
