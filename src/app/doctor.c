@@ -1,6 +1,8 @@
 #include "app/doctor.h"
 
+#include "app/nvrtc_advice.h"
 #include "app/options.h"
+#include "app/paper.h"
 #include "app/session.h"
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -42,6 +44,9 @@ struct doctor {
   struct finding f[FINDINGS_MAX];
   int n;
   struct device_fault fault;
+  bool elsewhere; /* the worker is on another machine, whose distribution is not known */
+  char *nvrtc;    /* how to get it */
+  char *cublas;
 };
 
 /* Takes text over. */
@@ -92,14 +97,28 @@ static const struct {
     [TOOLS_DRIVER] = {"NVIDIA driver",
                       "With an NVIDIA GPU: install the driver. Without one, CPU kernels and the "
                       "simulator work as they are."},
-    [TOOLS_NVRTC] = {"NVRTC",
-                     "Install it alone: pip install nvidia-cuda-nvrtc-cu12, or the CUDA toolkit. "
-                     "Built-in kernels run without it."},
-    [TOOLS_CUBLAS] = {"cuBLAS", "Install it alone: pip install nvidia-cublas-cu12, or the CUDA "
-                                "toolkit. It is the reference on GPUs."},
+    [TOOLS_NVRTC] = {"NVRTC", NULL}, /* they depend on the distribution and the driver */
+    [TOOLS_CUBLAS] = {"cuBLAS", NULL},
     [TOOLS_COUNTERS] = {"counters", "Only hardware counters need this: the driver option "
                                     "NVreg_RestrictProfilingToAdminUsers=0."},
 };
+
+/* What to do about a library that is not here. */
+static const char *next_for(struct doctor *d, enum tools_id id, const struct tools *tools) {
+  int major = 0;
+  if (tool_texts[id].next)
+    return tool_texts[id].next;
+  if (sscanf(tools->thing[TOOLS_DRIVER].found, "for CUDA %d", &major) != 1)
+    major = 0;
+  if (id == TOOLS_NVRTC) {
+    d->nvrtc = d->elsewhere ? nvrtc_advice(NULL, 0, major) : nvrtc_advice_here(major);
+    return d->nvrtc;
+  }
+  d->cublas = alloc_printf("Install it alone: pip install nvidia-cublas%s, or the CUDA toolkit. It "
+                           "is the reference on GPUs.",
+                           major == 12 ? "-cu12" : "");
+  return d->cublas;
+}
 
 static void on_event(void *ctx, const struct client_event *ev) {
   struct doctor *d = ctx;
@@ -121,12 +140,14 @@ static void on_event(void *ctx, const struct client_event *ev) {
     char *text = !here        ? alloc_str(t->why)
                  : t->path[0] ? alloc_printf("%s (%s)", t->found, t->path)
                               : alloc_str(t->found);
-    add(d, tool_texts[i].name, here ? HERE : ABSENT, text, here ? "" : tool_texts[i].next);
+    add(d, tool_texts[i].name, here ? HERE : ABSENT, text,
+        here ? "" : next_for(d, (enum tools_id)i, ev->tools));
   }
 }
 
 static void ask_worker(struct doctor *d, const char *command) {
   struct err err;
+  d->elsewhere = command != NULL;
   client *c = client_new(command);
   int id = client_tools(c, &err);
   enum client_kind end = id != 0 ? session_wait(c, id, on_event, d) : CLIENT_ERROR;
@@ -206,13 +227,22 @@ static void look_state(struct doctor *d) {
 }
 
 /* ---- output */
+enum { TEXT_COLUMN = 23, PIPE_WIDTH = 1000 }; /* lines of a pipe are not wrapped */
+
 static void print_text(const struct doctor *d) {
+  struct winsize ws;
+  bool tty = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 40;
+  struct paper p = {.width = tty ? ws.ws_col : PIPE_WIDTH};
   for (int i = 0; i < d->n; i++) {
     const struct finding *f = &d->f[i];
-    printf("%-7s %-14s %s\n", state_names[f->state], f->name, f->text);
+    char *head = alloc_printf("%-7s %-14s ", state_names[f->state], f->name);
+    paper_text(&p, 0, head, f->text);
     if (f->next[0])
-      printf("%-7s %-14s -> %s\n", "", "", f->next);
+      paper_text(&p, TEXT_COLUMN, "-> ", f->next);
+    free(head);
   }
+  paper_print(&p, stdout);
+  str_free(&p.out);
 }
 
 static void print_json(const struct doctor *d) {
@@ -274,6 +304,8 @@ int doctor_main(int argc, char **argv) {
       code = 1;
     free(d->f[i].text);
   }
+  free(d->nvrtc);
+  free(d->cublas);
   free(d);
   return code;
 }
