@@ -102,6 +102,7 @@ struct insn {
   int32_t ncopies;
   insn_slot counter; /* of the loop: trip = (counter - start) / step */
   uint32_t counter_start, counter_step;
+  int32_t unrolled; /* copies of it in the machine code; 0: one */
   bool nounroll;
   int32_t target, reconverge;
   int32_t line;      /* index of the source line */

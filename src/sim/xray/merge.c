@@ -176,6 +176,7 @@ static bool address_of_trip(struct affine *a, const struct loop *l, insn_slot ba
 static void unroll(struct program *p, struct affine *a, const struct loop *l, struct segment *s) {
   for (int i = l->first; i <= l->last; i++) {
     struct insn *in = &p->code[i];
+    in->unrolled = l->trips;
     struct candidate c = {.insn = i};
     uint32_t move = 0;
     if (!may_join(in) || i > l->step.at || s->n + l->trips > MAX_OPEN ||
