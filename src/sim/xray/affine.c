@@ -26,7 +26,8 @@ struct affine {
   int *def;   /* one of them */
   int *block; /* of each instruction */
   bool *starts;
-  uint8_t *zeros; /* of each slot */
+  uint8_t *zeros; /* of each slot, then of each root made by affine_root */
+  int nroots, rootcap;
   int work;       /* left for the sum in hand: chains of x + x would never end */
 };
 
@@ -124,30 +125,41 @@ static int zeros_of(const struct affine *a, insn_slot s) {
 
 static int least(int x, int y) { return x < y ? x : y; }
 
-static int zeros_by(const struct affine *a, const struct insn *in) {
-  int x = zeros_of(a, in->a), y;
+/* The zero bits of the result where the operands have z[0], z[1] and z[2]. */
+static int zeros_by(const struct affine *a, const struct insn *in, const int z[3]) {
   switch (zeros_form_of(in)) {
   case FORM_COPY:
-    return x;
+    return z[0];
   case FORM_ADD:
   case FORM_SUB:
   case FORM_OR:
   case FORM_SELECT:
-    return least(x, zeros_of(a, in->b));
+    return least(z[0], z[1]);
   case FORM_MUL:
-    return least(x + zeros_of(a, in->b), AFFINE_ALL_ZERO);
+    return least(z[0] + z[1], AFFINE_ALL_ZERO);
   case FORM_MAD:
-    return least(x + zeros_of(a, in->b), zeros_of(a, in->c));
+    return least(z[0] + z[1], z[2]);
   case FORM_SHL:
-    y = is_constant(in->b) ? (int)(constant_of(a, in->b) & 63) : 0;
-    return least(x + y, AFFINE_ALL_ZERO);
+    return least(z[0] + (is_constant(in->b) ? (int)(constant_of(a, in->b) & 63) : 0),
+                 AFFINE_ALL_ZERO);
   case FORM_AND:
-    y = zeros_of(a, in->b);
-    return x > y ? x : y;
+    return z[0] > z[1] ? z[0] : z[1];
   case FORM_ROOT:
     break;
   }
   return 0;
+}
+
+static int zeros_made(const struct affine *a, const struct insn *in) {
+  enum form form = zeros_form_of(in);
+  if (form == FORM_ROOT)
+    return 0;
+  int z[3] = {zeros_of(a, in->a), 0, 0};
+  if (form != FORM_COPY && form != FORM_SHL)
+    z[1] = zeros_of(a, in->b);
+  if (form == FORM_MAD)
+    z[2] = zeros_of(a, in->c);
+  return zeros_by(a, in, z);
 }
 
 static void find_zeros(struct affine *a) {
@@ -159,7 +171,7 @@ static void find_zeros(struct affine *a) {
     changed = false;
     for (int i = 0; i < p->ncode; i++) {
       insn_slot out[4];
-      int n = written(&p->code[i], out), z = n ? zeros_by(a, &p->code[i]) : 0;
+      int n = written(&p->code[i], out), z = n ? zeros_made(a, &p->code[i]) : 0;
       for (int k = 0; k < n; k++)
         if (out[k] >= 0 && out[k] < p->units && z < a->zeros[out[k]]) {
           a->zeros[out[k]] = (uint8_t)z;
@@ -228,35 +240,71 @@ static struct affine_sum root_sum(insn_slot s) {
 }
 
 static struct affine_sum expand(struct affine *a, insn_slot s, int block, int depth);
+static bool writes(const struct affine *a, int i, insn_slot slot);
+
+/* How many operands a form has. */
+static int operands_of(enum form form) {
+  return form == FORM_ROOT ? 0 : form == FORM_COPY ? 1 : form == FORM_MAD ? 3 : 2;
+}
+
+static bool product(struct affine_sum *out, const struct affine_sum *x,
+                    const struct affine_sum *y) {
+  if (x->n && y->n)
+    return false;
+  return affine_add(out, x->n ? x : y, x->n ? y->constant : x->constant);
+}
+
+/* An addition where the bits cannot meet. */
+static bool either(const struct affine *a, struct affine_sum *out, const struct affine_sum *x,
+                   const struct affine_sum *y) {
+  return y->n == 0 && y->constant && x->constant == 0 &&
+         32 - __builtin_clz(y->constant) <= affine_zeros(a, x) && affine_add(out, x, 1) &&
+         affine_add(out, y, 1);
+}
+
+/* A widened product or copy is a sum where what is widened is a constant. */
+static enum form sum_form_of(const struct insn *in, const struct affine_sum v[3]) {
+  enum form form = form_of(in), wide = zeros_form_of(in);
+  return form == FORM_ROOT && !v[0].n && (wide == FORM_COPY || !v[1].n) ? wide : form;
+}
+
+static bool apply(const struct affine *a, const struct insn *in, const struct affine_sum v[3],
+                  struct affine_sum *out) {
+  *out = (struct affine_sum){0};
+  if (in->has_guard)
+    return false;
+  switch (sum_form_of(in, v)) {
+  case FORM_COPY:
+    return affine_add(out, &v[0], 1);
+  case FORM_ADD:
+    return affine_add(out, &v[0], 1) && affine_add(out, &v[1], 1);
+  case FORM_SUB:
+    return affine_add(out, &v[0], 1) && affine_add(out, &v[1], UINT32_MAX);
+  case FORM_OR:
+    return either(a, out, &v[0], &v[1]);
+  case FORM_SHL:
+    return !v[1].n && v[1].constant < 32 && affine_add(out, &v[0], 1u << v[1].constant);
+  case FORM_MUL:
+    return product(out, &v[0], &v[1]);
+  case FORM_MAD:
+    return product(out, &v[0], &v[1]) && affine_add(out, &v[2], 1);
+  case FORM_ROOT:
+  case FORM_AND:
+  case FORM_SELECT:
+    break;
+  }
+  return false;
+}
 
 /* The sum that instruction in makes; false if it is none. */
 static bool sum_by(struct affine *a, const struct insn *in, int block, int depth,
                    struct affine_sum *out) {
-  enum form form = form_of(in);
-  *out = (struct affine_sum){0};
-  if (in->has_guard || form == FORM_ROOT || form == FORM_AND || form == FORM_SELECT)
-    return false;
-  struct affine_sum x = expand(a, in->a, block, depth + 1), y;
-  if (form == FORM_COPY)
-    return affine_add(out, &x, 1);
-  if (form == FORM_SHL)
-    return is_constant(in->b) && constant_of(a, in->b) < 32 &&
-           affine_add(out, &x, 1u << constant_of(a, in->b));
-  y = expand(a, in->b, block, depth + 1);
-  if (form == FORM_ADD || form == FORM_SUB)
-    return affine_add(out, &x, 1) && affine_add(out, &y, form == FORM_ADD ? 1 : UINT32_MAX);
-  if (form == FORM_OR) /* an addition where the bits cannot meet */
-    return y.n == 0 && y.constant && x.constant == 0 &&
-           32 - __builtin_clz(y.constant) <= affine_zeros(a, &x) && affine_add(out, &x, 1) &&
-           affine_add(out, &y, 1);
-  if (x.n && y.n)
-    return false;
-  if (!affine_add(out, x.n ? &x : &y, x.n ? y.constant : x.constant))
-    return false;
-  if (form == FORM_MUL)
-    return true;
-  struct affine_sum z = expand(a, in->c, block, depth + 1);
-  return affine_add(out, &z, 1);
+  const insn_slot from[3] = {in->a, in->b, in->c};
+  struct affine_sum v[3] = {{.n = 0}};
+  int n = operands_of(zeros_form_of(in));
+  for (int i = 0; i < n; i++)
+    v[i] = expand(a, from[i], block, depth + 1);
+  return n && apply(a, in, v, out);
 }
 
 static bool has_rewritten(const struct affine *a, const struct affine_sum *s) {
@@ -288,18 +336,61 @@ struct affine_sum affine_of(struct affine *a, insn_slot slot, int at) {
   return expand(a, slot, a->block[at], 0);
 }
 
+struct affine_sum affine_before(struct affine *a, insn_slot slot, int first, int last) {
+  const struct program *p = a->program;
+  int before = -1;
+  struct affine_sum out;
+  for (int i = 0; i < p->ncode; i++) {
+    if ((i >= first && i <= last) || !writes(a, i, slot))
+      continue;
+    if (before >= 0)
+      return root_sum(affine_root(a, a->zeros[slot]));
+    before = i;
+  }
+  a->work = MAX_WORK;
+  if (before < 0 || !sum_by(a, &p->code[before], a->block[before], 0, &out))
+    return root_sum(affine_root(a, a->zeros[slot]));
+  return out;
+}
+
+insn_slot affine_root(struct affine *a, int zeros) {
+  int n = a->program->units + a->nroots;
+  if (a->nroots == a->rootcap) {
+    a->rootcap = a->rootcap ? 2 * a->rootcap : 64;
+    a->zeros = alloc_grow(a->zeros, (size_t)(a->program->units + a->rootcap), 1);
+  }
+  a->zeros[n] = (uint8_t)zeros;
+  a->nroots++;
+  return n;
+}
+
+void affine_set_zeros(struct affine *a, insn_slot root, int zeros) {
+  a->zeros[root] = (uint8_t)zeros;
+}
+
+int affine_written(const struct affine *a, int i, insn_slot out[4]) {
+  return written(&a->program->code[i], out);
+}
+
+struct affine_sum affine_made(struct affine *a, int i, affine_value *value, void *ctx) {
+  const struct insn *in = &a->program->code[i];
+  const insn_slot from[3] = {in->a, in->b, in->c};
+  struct affine_sum v[3] = {{.n = 0}}, out;
+  int z[3] = {0, 0, 0}, n = operands_of(zeros_form_of(in));
+  for (int k = 0; k < n; k++) {
+    v[k] = value(ctx, from[k]);
+    z[k] = affine_zeros_whole(a, &v[k]);
+  }
+  if (n && apply(a, in, v, &out))
+    return out;
+  return root_sum(affine_root(a, n && !in->has_guard ? zeros_by(a, in, z) : 0));
+}
+
 static bool writes(const struct affine *a, int i, insn_slot slot) {
   insn_slot out[4];
   int n = written(&a->program->code[i], out);
   for (int k = 0; k < n; k++)
     if (out[k] == slot)
-      return true;
-  return false;
-}
-
-bool affine_written_in(const struct affine *a, insn_slot slot, int first, int last) {
-  for (int i = first; i <= last; i++)
-    if (writes(a, i, slot))
       return true;
   return false;
 }
@@ -325,6 +416,10 @@ bool affine_step_of(struct affine *a, insn_slot slot, int first, int last,
   out->step = constant_of(a, in->b);
   out->at = inside;
   return true;
+}
+
+int affine_zeros_whole(const struct affine *a, const struct affine_sum *s) {
+  return least(affine_zeros(a, s), s->constant ? __builtin_ctz(s->constant) : AFFINE_ALL_ZERO);
 }
 
 int affine_zeros(const struct affine *a, const struct affine_sum *s) {

@@ -29,6 +29,24 @@ struct affine_sum affine_of(struct affine *a, insn_slot slot, int at);
 /* Zero bits that the terms (without the constant) end in for certain, at most AFFINE_ALL_ZERO. */
 int affine_zeros(const struct affine *a, const struct affine_sum *s);
 
+/* The same with the constant: of the whole sum. */
+int affine_zeros_whole(const struct affine *a, const struct affine_sum *s);
+
+/* A new root that no register is, for a value of which no more than its zero bits are known. */
+insn_slot affine_root(struct affine *a, int zeros);
+void affine_set_zeros(struct affine *a, insn_slot root, int zeros);
+
+/* The value of a slot before instructions first .. last are reached from outside of them. */
+struct affine_sum affine_before(struct affine *a, insn_slot slot, int first, int last);
+
+/* The value that instruction i makes of those that its operands have; a new root if it is no sum of
+ * them. */
+typedef struct affine_sum affine_value(void *ctx, insn_slot operand);
+struct affine_sum affine_made(struct affine *a, int i, affine_value *value, void *ctx);
+
+/* The slots that instruction i writes, and how many. */
+int affine_written(const struct affine *a, int i, insn_slot out[4]);
+
 /* A register that a loop of one block (instructions first .. last) moves by a constant each trip.
  */
 struct affine_step {
@@ -36,9 +54,6 @@ struct affine_step {
   uint32_t step;
   int at; /* the instruction that moves it */
 };
-
-/* True if one of these instructions writes the slot. */
-bool affine_written_in(const struct affine *a, insn_slot slot, int first, int last);
 
 /* False if the loop does not move the slot, or not so. */
 bool affine_step_of(struct affine *a, insn_slot slot, int first, int last, struct affine_step *out);

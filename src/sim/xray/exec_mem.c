@@ -186,6 +186,9 @@ struct insn_copy exec_mem_joined(const struct machine *m, const struct warp *w,
     return how;
   const lane_u32 *counter = (const lane_u32 *)machine_lanes(m, w, in->counter);
   uint32_t trip = (counter[__builtin_ctz(mask)] - in->counter_start) / in->counter_step;
+  uint32_t peeled = (uint32_t)in->npeeled, body = (uint32_t)in->ncopies - peeled;
+  if (trip >= peeled && body)
+    trip = peeled + (trip - peeled) % body;
   return trip < (uint32_t)in->ncopies ? in->copies[trip] : how;
 }
 

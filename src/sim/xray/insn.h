@@ -98,11 +98,12 @@ struct insn {
    */
   uint8_t joined;
   int8_t joined_back; /* bytes from the group's address to this one's */
-  struct insn_copy *copies; /* NULL, or one for each trip; owned */
-  int32_t ncopies;
+  struct insn_copy *copies; /* NULL, or of an unrolled loop: those of its first trips, which stand
+                               before it, then those of its body; owned */
+  int32_t ncopies, npeeled;
   insn_slot counter; /* of the loop: trip = (counter - start) / step */
   uint32_t counter_start, counter_step;
-  int32_t unrolled; /* copies of it in the machine code; 0: one */
+  int32_t unrolled, repeated; /* copies in the machine code: of its loop, of loops around; 0: one */
   bool nounroll;
   int32_t target, reconverge;
   int32_t line;      /* index of the source line */

@@ -1,7 +1,7 @@
 #include "sim/xray/merge.h"
 
 #include "base/alloc.h"
-#include "sim/xray/affine.h"
+#include "sim/xray/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,39 +11,51 @@ struct candidate { /* a load that may be joined with others of its segment */
   int insn;
   struct affine_sum address;
   int zeros; /* of the terms */
-  int copy;  /* trip of an unrolled loop, -1: the load as it stands */
+  int bytes, element;
+  int copy; /* of an unrolled loop, -1: the load as it stands */
   bool done;
 };
 
-struct segment { /* loads between two points that nothing is joined across */
-  struct candidate *list;
+struct merge {
+  struct program *program;
+  struct affine *affine;
+  struct candidate *open; /* loads of the segment in hand: nothing is joined beyond it */
   int n;
 };
 
-static bool is_volatile(const struct insn *in) { return in->op.n > 11 && in->op.p[3] == 'v'; }
-
-static bool may_join(const struct insn *in) {
-  return in->kind == INSN_LD && in->space == PTX_SHARED && in->width == 4 && in->nvec == 1 &&
-         !in->has_guard && !is_volatile(in);
+struct merge *merge_new(struct program *p, struct affine *a) {
+  struct merge *m = alloc_zero(1, sizeof *m);
+  m->program = p;
+  m->affine = a;
+  m->open = alloc_zero(MAX_OPEN, sizeof *m->open);
+  merge_clear(m);
+  return m;
 }
 
-static bool separates(const struct insn *in) {
-  switch ((enum insn_kind)in->kind) {
-  case INSN_ST:
-    return in->space == PTX_SHARED || in->space == PTX_GENERIC;
-  case INSN_LD:
-    return in->space == PTX_SHARED && is_volatile(in);
-  case INSN_ATOM:
-  case INSN_BAR:
-  case INSN_BAR_RED:
-  case INSN_BAR_ARRIVE:
-  case INSN_WARP_SYNC:
-  case INSN_FENCE:
-  case INSN_UNSUPPORTED:
-    return true;
-  default:
-    return false;
+void merge_free(struct merge *m) {
+  if (!m)
+    return;
+  free(m->open);
+  free(m);
+}
+
+void merge_clear(struct merge *m) {
+  for (int i = 0; i < m->program->ncode; i++) {
+    struct insn *in = &m->program->code[i];
+    free(in->copies);
+    in->copies = NULL;
+    in->ncopies = in->npeeled = 0;
+    in->joined = 0;
+    in->joined_back = 0;
+    in->unrolled = in->repeated = 0;
   }
+}
+
+/* Words join words (also words of several short elements), eight-byte elements their like. */
+static bool may_join(const struct insn *in) {
+  int bytes = in->width * in->nvec;
+  return in->kind == INSN_LD && in->space == PTX_SHARED && bytes >= 4 && bytes <= 16 &&
+         !in->has_guard && !loops_ordered(in);
 }
 
 static bool same_terms(const struct affine_sum *x, const struct affine_sum *y) {
@@ -55,171 +67,150 @@ static bool same_terms(const struct affine_sum *x, const struct affine_sum *y) {
   return true;
 }
 
-/* Joins the loads of one aligned piece of `bytes` that begins at constant `from`. */
-static void join(struct program *p, struct segment *s, const struct candidate *first, uint32_t from,
-                 int bytes) {
+/* Where in the `bytes` from `from` on the candidate's load is; -1: not all of it, or of another
+ * kind than the first. */
+static int place_in(const struct candidate *c, const struct candidate *first, uint32_t from,
+                    int bytes) {
+  uint32_t at = c->address.constant - from;
+  if (c->done || c->element != first->element || at + (uint32_t)c->bytes > (uint32_t)bytes ||
+      at >= (uint32_t)bytes || !same_terms(&c->address, &first->address))
+    return -1;
+  return (int)at;
+}
+
+/* Joins the loads of one piece of `bytes` that begins at constant `from`. */
+static void join(struct merge *m, const struct candidate *first, uint32_t from, int bytes) {
   bool leads = true;
-  for (int i = 0; i < s->n; i++) {
-    struct candidate *c = &s->list[i];
-    if (c->done || c->address.constant - from >= (uint32_t)bytes ||
-        !same_terms(&c->address, &first->address))
+  const struct candidate like = *first;
+  for (int i = 0; i < m->n; i++) {
+    struct candidate *c = &m->open[i];
+    int at = place_in(c, &like, from, bytes);
+    if (at < 0)
       continue;
-    struct insn *in = &p->code[c->insn];
+    struct insn *in = &m->program->code[c->insn];
+    struct insn_copy how = {leads ? (uint8_t)bytes : IN_GROUP, (int8_t)at};
     c->done = true;
-    struct insn_copy how = {leads ? (uint8_t)bytes : IN_GROUP,
-                            (int8_t)(c->address.constant - from)};
+    leads = false;
     if (c->copy >= 0) {
       in->copies[c->copy] = how;
     } else {
       in->joined = how.joined;
       in->joined_back = how.back;
     }
-    leads = false;
   }
 }
 
 /* Which of the four words from `from` on are loaded: a bit each. */
-static unsigned words_at(const struct segment *s, const struct candidate *first, uint32_t from) {
+static unsigned words_at(const struct merge *m, const struct candidate *first, uint32_t from,
+                         int bytes) {
   unsigned words = 0;
-  for (int i = 0; i < s->n; i++) {
-    const struct candidate *c = &s->list[i];
-    if (!c->done && c->address.constant - from < 16 && same_terms(&c->address, &first->address))
-      words |= 1u << ((c->address.constant - from) / 4);
+  for (int i = 0; i < m->n; i++) {
+    int at = place_in(&m->open[i], first, from, bytes);
+    if (at >= 0)
+      words |= ((1u << m->open[i].bytes / 4) - 1) << at / 4;
   }
   return words;
 }
 
-/* Three of four words are enough for a load of 16 bytes. */
-static void close_segment(struct program *p, struct segment *s) {
-  for (int i = 0; i < s->n; i++) {
-    struct candidate *c = &s->list[i];
-    if (c->done || c->zeros < 3)
-      continue;
-    uint32_t from = c->address.constant & (c->zeros >= 4 ? ~15u : ~7u);
-    unsigned words = words_at(s, c, from);
-    if (c->zeros >= 4 && __builtin_popcount(words) >= 3) {
-      join(p, s, c, from, 16);
-      continue;
-    }
-    from = c->address.constant & ~7u;
-    if ((words_at(s, c, from) & 3) == 3)
-      join(p, s, c, from, 8);
-  }
-  s->n = 0;
+/* True if another load reads some of the same bytes and nothing else. */
+static bool is_repeated(const struct merge *m, int i) {
+  const struct candidate *c = &m->open[i];
+  for (int k = i + 1; k < m->n; k++)
+    if (place_in(&m->open[k], c, c->address.constant, c->bytes) >= 0)
+      return true;
+  return false;
 }
 
-/* ---- loops that ptxas unrolls in full */
+/* Three of four words are enough for a load of 16 bytes. A load that is in another one, or the same
+ * again, is none. */
+static void close_segment(struct merge *m) {
+  for (int i = 0; i < m->n; i++) {
+    const struct candidate *c = &m->open[i];
+    uint32_t at = c->address.constant, low = at & ~15u;
+    if (!c->done && (c->zeros >= 4 || (c->bytes == 16 && (low = at, true))) &&
+        __builtin_popcount(words_at(m, c, low, 16)) >= 3)
+      join(m, c, low, 16);
+  }
+  for (int i = 0; i < m->n; i++) {
+    const struct candidate *c = &m->open[i];
+    uint32_t at = c->address.constant, low = at & ~7u;
+    if (!c->done && (c->zeros >= 3 || (c->bytes == 8 && (low = at, true))) &&
+        words_at(m, c, low, 8) == 3)
+      join(m, c, low, 8);
+  }
+  for (int i = 0; i < m->n; i++)
+    if (!m->open[i].done && is_repeated(m, i))
+      join(m, &m->open[i], m->open[i].address.constant, m->open[i].bytes);
+  m->n = 0;
+}
 
-enum { UNROLLED_INSNS = 320 };
+static void open_load(struct merge *m, int i, int copy, struct affine_sum address) {
+  const struct insn *in = &m->program->code[i];
+  if (m->n == MAX_OPEN)
+    close_segment(m);
+  address.constant += (uint32_t)in->offset;
+  m->open[m->n++] = (struct candidate){.insn = i,
+                                       .copy = copy,
+                                       .address = address,
+                                       .zeros = affine_zeros(m->affine, &address),
+                                       .bytes = in->width * in->nvec,
+                                       .element = in->width == 8 ? 8 : 4};
+}
 
-struct loop {
-  int first, last;
-  insn_slot counter;
-  struct affine_step step; /* of the counter */
-  int trips;
-};
-
-/* A block that branches to itself on a comparison of a counter with a constant. */
-static bool find_loop(struct affine *a, const struct program *p, int last, struct loop *out) {
-  const struct insn *branch = &p->code[last], *setp = NULL;
-  *out = (struct loop){.first = branch->target, .last = last};
-  if (branch->kind != INSN_BRA || !branch->has_guard || branch->guard.neg || out->first > last)
-    return false;
-  for (int i = out->first; i < last; i++) {
+void merge_code(struct merge *m) {
+  const struct program *p = m->program;
+  for (int i = 0; i < p->ncode; i++) {
     const struct insn *in = &p->code[i];
-    if ((i > out->first && affine_starts_block(a, i)) || in->nounroll || separates(in))
-      return false;
-    if (in->kind == INSN_SETP && in->p.index == branch->guard.index)
-      setp = in;
+    if (affine_starts_block(m->affine, i) || loops_separates(in))
+      close_segment(m);
+    if (may_join(in))
+      open_load(m, i, -1, affine_of(m->affine, in->base, i));
+    for (int k = 0; k < m->n; k++)
+      if (affine_changes(m->affine, i, &m->open[k].address))
+        close_segment(m);
   }
-  if (!setp || setp->b >= 0 || setp->sub != BOOL_NONE ||
-      !affine_step_of(a, setp->a, out->first, last, &out->step) || out->step.start.n != 0 ||
-      &p->code[out->step.at] > setp || !out->step.step)
-    return false;
-  out->counter = setp->a;
-  uint32_t value[INSN_LANES] = {out->step.start.constant};
-  int n = last - out->first + 1;
-  if (!ptx_lex_is(setp->op, "setp.ne.s32") && !ptx_lex_is(setp->op, "setp.lt.s32") &&
-      !ptx_lex_is(setp->op, "setp.lt.u32"))
-    return false;
-  do {
-    value[0] += out->step.step;
-    out->trips++;
-  } while (out->trips * n <= UNROLLED_INSNS &&
-           setp->cmp(value, p->consts + (size_t)~setp->b * INSN_UNIT) & 1);
-  return out->trips > 1 && out->trips * n <= UNROLLED_INSNS;
+  close_segment(m);
 }
 
-/* The address of a load in the first trip and how far a trip moves it; false if it is not known. */
-static bool address_of_trip(struct affine *a, const struct loop *l, insn_slot base, int i,
-                            struct affine_sum *sum, uint32_t *move) {
-  const struct affine_sum as = affine_of(a, base, i);
-  *sum = (struct affine_sum){.constant = as.constant};
-  *move = 0;
-  for (int k = 0; k < as.n; k++) {
-    struct affine_step step;
-    struct affine_sum root = {.term = {{as.term[k].root, 1}}, .n = 1};
-    if (affine_step_of(a, as.term[k].root, l->first, l->last, &step)) {
-      if (step.at < i) /* moved before it is read */
-        return false;
-      root = step.start;
-      *move += as.term[k].factor * step.step;
-    } else if (affine_written_in(a, as.term[k].root, l->first, l->last)) {
-      return false; /* another value in each trip */
-    }
-    if (!affine_add(sum, &root, as.term[k].factor))
-      return false;
-  }
-  return true;
-}
+/* ---- unrolled loops */
 
-static void unroll(struct program *p, struct affine *a, const struct loop *l, struct segment *s) {
+static void start_copies(struct merge *m, const struct loop *l, int peeled, int copies) {
   for (int i = l->first; i <= l->last; i++) {
-    struct insn *in = &p->code[i];
-    in->unrolled = l->trips;
-    struct candidate c = {.insn = i};
-    uint32_t move = 0;
-    if (!may_join(in) || i > l->step.at || s->n + l->trips > MAX_OPEN ||
-        !address_of_trip(a, l, in->base, i, &c.address, &move))
+    struct insn *in = &m->program->code[i];
+    in->unrolled = peeled + copies;
+    if (!may_join(in))
       continue;
-    in->copies = alloc_zero((size_t)l->trips, sizeof *in->copies);
-    in->ncopies = l->trips;
+    in->copies = alloc_zero((size_t)(peeled + copies), sizeof *in->copies);
+    in->ncopies = peeled + copies;
+    in->npeeled = peeled;
     in->counter = l->counter;
-    in->counter_start = l->step.start.constant;
-    in->counter_step = l->step.step;
-    c.address.constant += (uint32_t)in->offset;
-    c.zeros = affine_zeros(a, &c.address);
-    for (c.copy = 0; c.copy < l->trips; c.copy++) {
-      s->list[s->n++] = c;
-      c.address.constant += move;
-    }
+    in->counter_start = l->start + (i > l->at ? l->step : 0);
+    in->counter_step = l->step;
   }
-  close_segment(p, s);
 }
 
-void merge_shared_loads(struct program *p) {
-  struct affine *a = affine_new(p);
-  struct segment s = {.list = alloc_zero(MAX_OPEN, sizeof *s.list)};
-  for (int i = 0; i < p->ncode; i++) {
-    const struct insn *in = &p->code[i];
-    if (affine_starts_block(a, i) || separates(in) || s.n == MAX_OPEN)
-      close_segment(p, &s);
-    if (may_join(in)) {
-      struct candidate c = {.insn = i, .copy = -1, .address = affine_of(a, in->base, i)};
-      c.address.constant += (uint32_t)in->offset;
-      c.zeros = affine_zeros(a, &c.address);
-      s.list[s.n++] = c;
-    }
-    for (int k = 0; k < s.n; k++)
-      if (affine_changes(a, i, &s.list[k].address))
-        close_segment(p, &s);
+static void walk_copy(struct merge *m, struct walk *w, const struct loop *l, int copy) {
+  for (int i = l->first; i <= l->last; i++) {
+    const struct insn *in = &m->program->code[i];
+    if (loops_separates(in))
+      close_segment(m);
+    if (may_join(in))
+      open_load(m, i, copy, walk_value(w, in->base));
+    walk_past(w, i);
   }
-  close_segment(p, &s);
-  for (int i = 0; i < p->ncode; i++) {
-    struct loop l;
-    if (p->code[i].kind == INSN_BRA && find_loop(a, p, i, &l))
-      unroll(p, a, &l, &s);
+}
+
+void merge_loop(struct merge *m, const struct loop *l, int peeled, int copies) {
+  struct walk *w = walk_new(m->affine, m->program, l->first, l->last);
+  start_copies(m, l, peeled, copies);
+  for (int c = 0; c < peeled; c++)
+    walk_copy(m, w, l, c);
+  close_segment(m);
+  if (copies > 0) {
+    walk_enter(w, copies);
+    for (int c = 0; c < copies; c++)
+      walk_copy(m, w, l, peeled + c);
+    close_segment(m);
   }
-  free(s.list);
-  affine_free(a);
+  walk_free(w);
 }

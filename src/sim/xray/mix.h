@@ -6,7 +6,10 @@
 #include "sim/xray/insn.h"
 #include "sim/xray/xray.h"
 
-/* Call it behind merge_shared_loads. Code that no branch leads to is not counted. */
+/* The whole program, with the marks that unroll_program sets. */
 void mix_of(const struct program *p, struct xray_mix *out);
+
+/* Adds one instruction as it stands in the PTX. */
+void mix_add(const struct insn *in, struct xray_mix *to);
 
 #endif

@@ -6,11 +6,11 @@
 #include "sim/xray/exec_flow.h"
 #include "sim/xray/machine.h"
 #include "sim/xray/memory.h"
-#include "sim/xray/merge.h"
 #include "sim/xray/ptx_parse.h"
 #include "sim/xray/report.h"
 #include "sim/xray/shadow.h"
 #include "sim/xray/tally.h"
+#include "sim/xray/unroll.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +155,7 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
   if (!f || !check_launch(launch, err))
     return false;
   struct program *p = decode_kernel(m->ptx, f);
-  merge_shared_loads(p);
+  out->ptx_level = !unroll_program(p, launch->sass, &out->mix);
   struct machine machine = {.program = p, .launch = launch};
   machine.memory = memory_new(m->ptx, p, f, launch, err);
   if (!machine.memory) {
