@@ -28,7 +28,7 @@ struct affine {
   bool *starts;
   uint8_t *zeros; /* of each slot, then of each root made by affine_root */
   int nroots, rootcap;
-  int work;       /* left for the sum in hand: chains of x + x would never end */
+  int work; /* left for the sum in hand: chains of x + x would never end */
 };
 
 /* ---- which instructions are sums */
@@ -372,15 +372,20 @@ int affine_written(const struct affine *a, int i, insn_slot out[4]) {
   return written(&a->program->code[i], out);
 }
 
-struct affine_sum affine_made(struct affine *a, int i, affine_value *value, void *ctx) {
+int affine_operands(const struct affine *a, int i, insn_slot out[3]) {
   const struct insn *in = &a->program->code[i];
-  const insn_slot from[3] = {in->a, in->b, in->c};
-  struct affine_sum v[3] = {{.n = 0}}, out;
+  out[0] = in->a;
+  out[1] = in->b;
+  out[2] = in->c;
+  return operands_of(zeros_form_of(in));
+}
+
+struct affine_sum affine_made(struct affine *a, int i, const struct affine_sum v[3]) {
+  const struct insn *in = &a->program->code[i];
   int z[3] = {0, 0, 0}, n = operands_of(zeros_form_of(in));
-  for (int k = 0; k < n; k++) {
-    v[k] = value(ctx, from[k]);
+  struct affine_sum out;
+  for (int k = 0; k < n; k++)
     z[k] = affine_zeros_whole(a, &v[k]);
-  }
   if (n && apply(a, in, v, &out))
     return out;
   return root_sum(affine_root(a, n && !in->has_guard ? zeros_by(a, in, z) : 0));

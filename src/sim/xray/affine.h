@@ -39,10 +39,12 @@ void affine_set_zeros(struct affine *a, insn_slot root, int zeros);
 /* The value of a slot before instructions first .. last are reached from outside of them. */
 struct affine_sum affine_before(struct affine *a, insn_slot slot, int first, int last);
 
-/* The value that instruction i makes of those that its operands have; a new root if it is no sum of
- * them. */
-typedef struct affine_sum affine_value(void *ctx, insn_slot operand);
-struct affine_sum affine_made(struct affine *a, int i, affine_value *value, void *ctx);
+/* The operands of instruction i that decide what it makes, and how many: 0 if it makes no sum and
+ * no zero bits are known of it. */
+int affine_operands(const struct affine *a, int i, insn_slot out[3]);
+
+/* What instruction i makes of these values of its operands; a new root if it is no sum of them. */
+struct affine_sum affine_made(struct affine *a, int i, const struct affine_sum values[3]);
 
 /* The slots that instruction i writes, and how many. */
 int affine_written(const struct affine *a, int i, insn_slot out[4]);

@@ -14,7 +14,8 @@ struct loop {
                       to shared memory ... */
   bool nounroll;   /* its source forbids to unroll it */
   int trips;       /* 0: not known */
-  insn_slot counter; /* where trips are known: it holds start + trip * step, before instruction at */
+  insn_slot
+      counter; /* where trips are known: it holds start + trip * step, before instruction at */
   uint32_t start, step;
   int at;
 };

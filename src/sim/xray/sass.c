@@ -71,8 +71,8 @@ static bool find_text(const struct image *im, const char *symbol, Elf64_Shdr *ou
   if (!section(im, im->head.e_shstrndx, &names) || names.sh_type != SHT_STRTAB)
     return false;
   for (size_t i = 0; i < im->head.e_shnum; i++) {
-    if (!section(im, i, out) || out->sh_type != SHT_PROGBITS ||
-        out->sh_name > names.sh_size || want > names.sh_size - out->sh_name)
+    if (!section(im, i, out) || out->sh_type != SHT_PROGBITS || out->sh_name > names.sh_size ||
+        want > names.sh_size - out->sh_name)
       continue;
     const char *name = (const char *)im->at + names.sh_offset + out->sh_name;
     if (memcmp(name, prefix, sizeof prefix - 1) == 0 &&
@@ -120,8 +120,10 @@ bool sass_mix(const void *cubin, size_t n, const char *symbol, struct xray_mix *
   if (!read_head(&im, err) || !known_target(&im, err))
     return false;
   if (!find_text(&im, symbol, &text))
-    return err_set(err, "The cubin holds no kernel \"%.200s\". Compile PTX and cubin from the same "
-                        "text.", symbol);
+    return err_set(err,
+                   "The cubin holds no kernel \"%.200s\". Compile PTX and cubin from the same "
+                   "text.",
+                   symbol);
   for (uint64_t i = 0; i + INSTRUCTION <= text.sh_size; i += INSTRUCTION)
     count(im.at + text.sh_offset + i, out);
   return true;

@@ -110,9 +110,8 @@ static int against_sass(const struct unroll *u) {
   total(u, &t);
   int over = t.ffma > u->sass->ffma, under = t.ffma < u->sass->ffma;
   for (int w = 0; w < XRAY_WIDTHS && !u->ffma_only; w++) {
-    const int of[3][2] = {{t.sts[w], u->sass->sts[w]},
-                          {t.ldg[w], u->sass->ldg[w]},
-                          {t.stg[w], u->sass->stg[w]}};
+    const int of[3][2] = {
+        {t.sts[w], u->sass->sts[w]}, {t.ldg[w], u->sass->ldg[w]}, {t.stg[w], u->sass->stg[w]}};
     for (int i = 0; i < 3; i++) {
       over += of[i][0] > of[i][1];
       under += of[i][0] < of[i][1];
@@ -156,8 +155,7 @@ static bool choose(struct unroll *u, int loop, struct xray_mix *mix) {
   for (int n = 1; n <= MAX_COPIES && !is_empty(&u->own[loop], u->ffma_only); n++)
     if (n != usual && n != l->trips && may_have(l, n) && choose_with(u, loop, n, mix))
       return true;
-  if (l->trips && usual != l->trips && may_have(l, l->trips) &&
-      choose_with(u, loop, l->trips, mix))
+  if (l->trips && usual != l->trips && may_have(l, l->trips) && choose_with(u, loop, l->trips, mix))
     return true;
   u->copies[loop] = 1;
   return false;
@@ -176,8 +174,7 @@ static bool search(struct unroll *u, bool ffma_only, struct xray_mix *mix) {
 static void find_own(struct unroll *u) {
   for (int i = 0; i < u->program->ncode; i++) {
     int loop = 0;
-    while (loop < u->loops.n &&
-           (i < u->loops.all[loop].first || i > u->loops.all[loop].last))
+    while (loop < u->loops.n && (i < u->loops.all[loop].first || i > u->loops.all[loop].last))
       loop++;
     mix_add(&u->program->code[i], &u->own[loop < u->loops.n ? loop : MAX_LOOPS]);
   }

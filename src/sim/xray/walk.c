@@ -4,12 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct made { /* the same of the same: what does not move stays one value in all trips */
+  bool known;
+  struct affine_sum from[3], to;
+};
+
 struct walk {
   struct affine *affine;
   int first, last;
   insn_slot *slots; /* that the loop writes, each once */
   struct affine_sum *values;
   int n;
+  struct made *made; /* of each instruction */
 };
 
 static int find(const struct walk *w, insn_slot slot) {
@@ -27,6 +33,7 @@ struct walk *walk_new(struct affine *a, const struct program *p, int first, int 
   size_t most = 4 * (size_t)(last - first + 1);
   w->slots = alloc_zero(most, sizeof *w->slots);
   w->values = alloc_zero(most, sizeof *w->values);
+  w->made = alloc_zero((size_t)(last - first + 1), sizeof *w->made);
   for (int i = first; i <= last; i++) {
     insn_slot out[4];
     int n = affine_written(a, i, out);
@@ -44,6 +51,7 @@ void walk_free(struct walk *w) {
     return;
   free(w->slots);
   free(w->values);
+  free(w->made);
   free(w);
 }
 
@@ -52,14 +60,40 @@ struct affine_sum walk_value(struct walk *w, insn_slot slot) {
   return i >= 0 ? w->values[i] : affine_of(w->affine, slot, w->first);
 }
 
-static struct affine_sum value_of(void *ctx, insn_slot slot) { return walk_value(ctx, slot); }
+static bool same(const struct affine_sum *x, const struct affine_sum *y) {
+  if (x->n != y->n || x->constant != y->constant)
+    return false;
+  for (int i = 0; i < x->n; i++)
+    if (x->term[i].root != y->term[i].root || x->term[i].factor != y->term[i].factor)
+      return false;
+  return true;
+}
+
+/* What instruction i makes here. */
+static struct affine_sum make(struct walk *w, int i) {
+  struct made *made = &w->made[i - w->first];
+  struct affine_sum from[3] = {{.n = 0}};
+  insn_slot slots[3];
+  int n = affine_operands(w->affine, i, slots);
+  bool again = made->known && n > 0;
+  for (int k = 0; k < n; k++) {
+    from[k] = walk_value(w, slots[k]);
+    again = again && same(&from[k], &made->from[k]);
+  }
+  if (!again) {
+    made->to = affine_made(w->affine, i, from);
+    memcpy(made->from, from, sizeof from);
+    made->known = true;
+  }
+  return made->to;
+}
 
 void walk_past(struct walk *w, int i) {
   insn_slot out[4];
   int n = affine_written(w->affine, i, out);
   struct affine_sum made = {.n = 0};
   if (n == 1)
-    made = affine_made(w->affine, i, value_of, w);
+    made = make(w, i);
   for (int k = 0; k < n; k++) {
     int at = out[k] < 0 ? -1 : find(w, out[k]);
     if (at < 0)
@@ -92,6 +126,8 @@ void walk_enter(struct walk *w, int copies) {
     affine_set_zeros(w->affine, root, zeros);
   }
   memcpy(w->values, roots, (size_t)w->n * sizeof *roots);
+  for (int i = 0; i <= w->last - w->first; i++)
+    w->made[i].known = false; /* made when less was known of the roots */
   free(start);
   free(roots);
 }

@@ -1,5 +1,5 @@
-/* A loop of one block gone through trip by trip, with registers as sums: what an unrolled copy of it
- * knows of its addresses. */
+/* A loop of one block gone through trip by trip, with registers as sums: what an unrolled copy of
+ * it knows of its addresses. */
 #ifndef MM_SIM_XRAY_WALK_H
 #define MM_SIM_XRAY_WALK_H
 
