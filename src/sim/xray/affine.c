@@ -191,7 +191,7 @@ struct affine *affine_new(const struct program *p) {
   a->zeros = alloc_zero((size_t)p->units, 1);
   a->block = alloc_zero((size_t)p->ncode, sizeof *a->block);
   a->starts = alloc_zero((size_t)p->ncode, sizeof *a->starts);
-  flow_starts(p->code, p->ncode, a->starts);
+  flow_starts(p, a->starts);
   for (int i = 0, block = 0; i < p->ncode; i++) {
     insn_slot out[4];
     int n = written(&p->code[i], out);

@@ -1,6 +1,7 @@
 #include "sim/xray/decode.h"
 
 #include "base/alloc.h"
+#include "sim/xray/decode_call.h"
 #include "sim/xray/decode_op.h"
 #include "sim/xray/decode_part.h"
 #include "sim/xray/flow.h"
@@ -11,22 +12,42 @@
 
 static int64_t round_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
-static void place(struct program *p, const struct ptx_var *vars, int n) {
+/* Where the next variable of its space ends so far. */
+static int64_t *end_of(struct program *p, const struct ptx_var *v, int func) {
+  if (v->space == PTX_LOCAL || (v->space == PTX_PARAM && (func > 0 || v->scope >= 0)))
+    return &p->funcs[func].frame;
+  return v->space == PTX_SHARED  ? &p->shared_bytes
+         : v->space == PTX_CONST ? &p->const_bytes
+         : v->space == PTX_PARAM ? &p->param_bytes
+                                 : &p->global_bytes;
+}
+
+static void place(struct program *p, const struct ptx_var *vars, int n, int func) {
+  p->symbols = alloc_grow(p->symbols, (size_t)(p->nsymbols + n) + 1, sizeof *p->symbols);
   for (int i = 0; i < n; i++) {
     const struct ptx_var *v = &vars[i];
-    int64_t *end = v->space == PTX_SHARED  ? &p->shared_bytes
-                   : v->space == PTX_LOCAL ? &p->local_bytes
-                   : v->space == PTX_CONST ? &p->const_bytes
-                   : v->space == PTX_PARAM ? &p->param_bytes
-                                           : &p->global_bytes;
+    int64_t *end = end_of(p, v, func);
     /* ptxas lays shared arrays out on 16 bytes, so that it can join loads. */
     int64_t align = v->space == PTX_SHARED && v->align < 16 ? 16 : v->align;
     int64_t at = round_up(*end, align);
     *end = at + v->bytes;
     if (v->space == PTX_GLOBAL)
       at += DECODE_GLOBAL_BASE;
-    p->symbols[p->nsymbols++] = (struct insn_symbol){v, at};
+    bool framed = func >= 0 && end == &p->funcs[func].frame;
+    p->symbols[p->nsymbols++] = (struct insn_symbol){v, at, func, framed};
   }
+}
+
+static void place_all(struct program *p, const struct ptx_module *module) {
+  for (int k = 0; k < p->nfuncs; k++) {
+    const struct ptx_func *f = p->funcs[k].f;
+    p->funcs[k].first_symbol = p->nsymbols;
+    place(p, f->rets, f->nrets, k);
+    place(p, f->params, f->nparams, k);
+    place(p, f->vars, f->nvars, k);
+    p->funcs[k].frame = round_up(p->funcs[k].frame, 16);
+  }
+  place(p, module->vars, module->nvars, -1);
 }
 
 /* Dynamic shared memory begins behind the static arrays of this kernel. */
@@ -118,20 +139,44 @@ static insn_slot special_slot(struct decoder *d, struct slice name, int bytes) {
   return p->specials[p->nspecials - 1].slot;
 }
 
-static bool symbol_at(const struct decoder *d, struct slice name, int64_t *at) {
-  for (int i = 0; i < d->program->nsymbols; i++) {
-    struct slice s = d->program->symbols[i].var->name;
-    if (s.n == name.n && memcmp(s.p, name.p, (size_t)s.n) == 0) {
-      *at = d->program->symbols[i].at;
+static bool same(struct slice a, struct slice b) {
+  return a.n == b.n && memcmp(a.p, b.p, (size_t)a.n) == 0;
+}
+
+/* True if a variable of scope `inner` can be seen from the scope of this instruction. */
+static bool in_sight(const struct decoder *d, int inner) {
+  for (int s = d->src->scope; s >= 0; s = d->func->scope_parent[s])
+    if (s == inner)
       return true;
-    }
+  return inner < 0;
+}
+
+const struct insn_symbol *decode_symbol(const struct decoder *d, struct slice name) {
+  const struct insn_symbol *best = NULL;
+  for (int i = 0; i < d->program->nsymbols; i++) {
+    const struct insn_symbol *s = &d->program->symbols[i];
+    if ((s->func != d->index && s->func >= 0) || !same(s->var->name, name))
+      continue;
+    if (s->func < 0) /* the function's own come first */
+      return best ? best : s;
+    if (in_sight(d, s->var->scope) && (!best || s->var->scope > best->var->scope))
+      best = s;
   }
-  return false;
+  return best;
+}
+
+/* The address of a name as it is: of a variable in its window, or of a function. */
+static bool symbol_at(const struct decoder *d, struct slice name, int64_t *at, bool *in_frame) {
+  const struct insn_symbol *s = decode_symbol(d, name);
+  *in_frame = s && s->in_frame && d->index > 0;
+  *at = s ? s->at : 0;
+  return s || decode_call_symbol(d->program, d->module, name, false, at);
 }
 
 static insn_slot any_source(struct decoder *d, const struct ptx_operand *o, int bytes,
                             bool is_float) {
   int64_t at = 0;
+  bool in_frame = false;
   if (o->neg || (bytes != 4 && bytes != 8)) {
     d->bad = true;
     return 0;
@@ -142,7 +187,7 @@ static insn_slot any_source(struct decoder *d, const struct ptx_operand *o, int 
   case PTX_SPECIAL:
     return special_slot(d, o->name, bytes);
   case PTX_SYMBOL:
-    if (symbol_at(d, o->name, &at))
+    if (symbol_at(d, o->name, &at, &in_frame) && !in_frame)
       return decode_const(d, (uint64_t)(at + o->imm), bytes);
     break;
   case PTX_IMM:
@@ -205,25 +250,38 @@ struct insn_pred decode_pred(struct decoder *d, const struct ptx_operand *o) {
   return p;
 }
 
-void decode_address(struct decoder *d, const struct ptx_operand *o) {
+static void address_of_name(struct decoder *d, const struct ptx_operand *o) {
   int64_t at = 0;
+  bool in_frame = false;
+  d->out->base = decode_const(d, 0, 8);
+  if (o->name.n) {
+    const struct insn_symbol *s = decode_symbol(d, o->name);
+    if (!symbol_at(d, o->name, &at, &in_frame))
+      d->bad = true;
+    if (in_frame)
+      d->out->base = d->program->funcs[d->index].base;
+    if (s && s->in_frame && d->out->space == PTX_PARAM)
+      d->out->space = PTX_LOCAL;
+  }
+  d->out->base_wide = true;
+  d->out->offset = at + o->imm;
+}
+
+void decode_address(struct decoder *d, const struct ptx_operand *o) {
   if (o->kind != PTX_ADDRESS) {
     d->bad = true;
   } else if (o->reg >= 0) {
-    int bytes = decode_lane_bytes(
-        d, o->reg >= 0 ? &(struct ptx_operand){.kind = PTX_REG, .reg = o->reg} : o);
+    int bytes = decode_lane_bytes(d, &(struct ptx_operand){.kind = PTX_REG, .reg = o->reg});
     if (bytes == 0)
       d->bad = true;
     else
       d->out->base = register_slot(d, o->reg, bytes);
     d->out->base_wide = bytes == 8;
     d->out->offset = o->imm;
+    if (d->index > 0 && d->out->space == PTX_PARAM) /* those of a function lie in its frame */
+      d->out->space = PTX_LOCAL;
   } else {
-    if (o->name.n && !symbol_at(d, o->name, &at))
-      d->bad = true;
-    d->out->base = decode_const(d, 0, 8);
-    d->out->base_wide = true;
-    d->out->offset = at + o->imm;
+    address_of_name(d, o);
   }
 }
 
@@ -251,13 +309,12 @@ static int32_t line_index(struct program *p, int file, int line) {
   return p->nlines++;
 }
 
-static int32_t find_label(const struct ptx_func *f, struct slice name, int scope) {
+int32_t decode_label(const struct decoder *d, struct slice name, int scope) {
+  const struct ptx_func *f = d->func;
   for (; scope >= 0; scope = f->scope_parent[scope])
-    for (int i = 0; i < f->nlabels; i++) {
-      const struct ptx_label *l = &f->labels[i];
-      if (l->scope == scope && l->name.n == name.n && !memcmp(l->name.p, name.p, (size_t)name.n))
-        return l->at;
-    }
+    for (int i = 0; i < f->nlabels; i++)
+      if (f->labels[i].scope == scope && same(f->labels[i].name, name))
+        return d->first + f->labels[i].at;
   return -1;
 }
 
@@ -278,7 +335,7 @@ static void decode_one(struct decoder *d, const struct ptx_insn *src, struct ins
   struct insn before = *out;
   if (ptx_lex_is(d->part[0], "bra")) {
     out->kind = INSN_BRA;
-    out->target = src->n == 1 ? find_label(d->func, src->a[0].name, src->scope) : -1;
+    out->target = src->n == 1 ? decode_label(d, src->a[0].name, src->scope) : -1;
     d->bad |= out->target < 0;
   } else if (!decode_op(d)) {
     d->bad = true;
@@ -289,32 +346,52 @@ static void decode_one(struct decoder *d, const struct ptx_insn *src, struct ins
   }
 }
 
+/* The instructions of function k, behind those that are there. */
+static void decode_func(struct decoder *d, int k) {
+  struct program *p = d->program;
+  struct insn_func *of = &p->funcs[k];
+  const struct ptx_func *f = of->f;
+  d->func = f;
+  d->index = k;
+  d->first = of->entry = p->ncode;
+  of->unit0 = p->units;
+  of->pred0 = p->npreds;
+  of->base = p->units;
+  p->units += k > 0 ? 2 : 0;
+  d->slot_of = alloc_zero((size_t)f->nregs, sizeof *d->slot_of);
+  d->pred_of = alloc_zero((size_t)f->nregs, sizeof *d->pred_of);
+  for (int i = 0; i < f->nregs; i++)
+    d->slot_of[i] = INSN_NO_SLOT;
+  for (int i = 0; i < f->ncode; i++)
+    decode_one(d, &f->code[i], &p->code[p->ncode + i]);
+  p->ncode += f->ncode;
+  p->code[p->ncode++] = (struct insn){.kind = INSN_RET, .reconverge = -1, .op = {"ret", 3}};
+  of->unit1 = p->units;
+  of->pred1 = p->npreds;
+  free(d->slot_of);
+  free(d->pred_of);
+}
+
 struct program *decode_kernel(const struct ptx_module *module, const struct ptx_func *f) {
   struct program *p = alloc_zero(1, sizeof *p);
-  struct decoder d = {.module = module, .func = f, .program = p};
+  struct decoder d = {.module = module, .program = p};
   p->npreds = 1;
-  p->symbols = alloc_zero((size_t)(f->nvars + f->nparams + module->nvars), sizeof *p->symbols);
-  place(p, f->vars, f->nvars);
-  place(p, f->params, f->nparams);
-  place(p, module->vars, module->nvars);
+  decode_call_collect(p, module, f);
+  place_all(p, module);
   place_dynamic(p);
   p->lines = alloc_zero(1, sizeof *p->lines);
   p->nlines = 1;
   d.sink = 0;
   p->units = 2;
-  d.slot_of = alloc_zero((size_t)f->nregs, sizeof *d.slot_of);
-  d.pred_of = alloc_zero((size_t)f->nregs, sizeof *d.pred_of);
-  for (int i = 0; i < f->nregs; i++)
-    d.slot_of[i] = INSN_NO_SLOT;
-  p->ncode = f->ncode + 1;
-  p->code = alloc_zero((size_t)p->ncode, sizeof *p->code);
-  for (int i = 0; i < f->ncode; i++)
-    decode_one(&d, &f->code[i], &p->code[i]);
-  p->code[f->ncode] = (struct insn){.kind = INSN_RET, .reconverge = -1, .op = {"ret", 3}};
+  int total = 0;
+  for (int k = 0; k < p->nfuncs; k++)
+    total += p->funcs[k].f->ncode + 1;
+  p->code = alloc_zero((size_t)total, sizeof *p->code);
+  for (int k = 0; k < p->nfuncs; k++)
+    decode_func(&d, k);
   decode_const(&d, 0, 4); /* so that there is a table */
-  flow_resolve(p->code, p->ncode);
-  free(d.slot_of);
-  free(d.pred_of);
+  decode_call_room(p);
+  flow_resolve(p);
   return p;
 }
 
@@ -328,5 +405,8 @@ void decode_free(struct program *p) {
   free(p->specials);
   free(p->lines);
   free(p->symbols);
+  free(p->funcs);
+  free(p->calls);
+  free(p->targets);
   free(p);
 }

@@ -71,11 +71,9 @@ bool decode_mem_store(struct decoder *d) {
   d->out->kind = INSN_ST;
   if (!memory_parts(d) || d->src->n != 2 || d->out->space == PTX_CONST)
     return false;
-  if (d->out->space == PTX_PARAM) { /* for a call: see there */
-    d->out->kind = INSN_NOP;
-    return true;
-  }
   decode_address(d, &d->src->a[0]);
+  if (d->out->space == PTX_PARAM) /* a kernel's own are read only */
+    return false;
   return value_operands(d, &d->src->a[1], false);
 }
 

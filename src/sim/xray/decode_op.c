@@ -1,5 +1,6 @@
 #include "sim/xray/decode_op.h"
 
+#include "sim/xray/decode_call.h"
 #include "sim/xray/decode_mem.h"
 #include "sim/xray/exec_alu.h"
 #include "sim/xray/exec_cmp.h"
@@ -228,7 +229,25 @@ static bool pack(struct decoder *d) {
   return true;
 }
 
+/* mov.u64 d, name where the variable lies in the frame of a called function. */
+static bool frame_address(struct decoder *d) {
+  const struct ptx_operand *o = &d->src->a[1];
+  const struct insn_symbol *s =
+      d->index > 0 && d->src->n == 2 && o->kind == PTX_SYMBOL ? decode_symbol(d, o->name) : NULL;
+  if (!s || !s->in_frame)
+    return false;
+  d->out->kind = INSN_ALU;
+  d->out->alu = exec_alu_find((struct slice){"add.s64", 7})->fn;
+  d->out->dst_bytes = 8;
+  d->out->dst = decode_dest(d, &d->src->a[0], 8);
+  d->out->a = d->program->funcs[d->index].base;
+  d->out->b = decode_const(d, (uint64_t)(s->at + o->imm), 8);
+  return true;
+}
+
 static bool mov(struct decoder *d) {
+  if (frame_address(d))
+    return true;
   if (ptx_lex_is(last_part(d), "pred"))
     return predicates(d);
   if (d->src->n == 2 && (d->src->a[0].kind == PTX_VECTOR || d->src->a[1].kind == PTX_VECTOR))
@@ -242,8 +261,10 @@ static bool nothing(struct decoder *d) {
   d->out->kind = INSN_NOP;
   return true;
 }
+/* sub: true of an exit, which ends the thread from within a function too. */
 static bool ret(struct decoder *d) {
   d->out->kind = INSN_RET;
+  d->out->sub = ptx_lex_is(d->part[0], "exit");
   return d->src->n == 0;
 }
 static bool trap(struct decoder *d) {
@@ -269,16 +290,6 @@ static bool bfi(struct decoder *d) {
   return true;
 }
 
-/* A failed assert ends the kernel; what printf prints is not shown. Other functions were not
- * inlined and are not followed. */
-static bool call(struct decoder *d) {
-  if (d->src->n != 1)
-    return false;
-  struct slice name = d->src->a[0].name;
-  d->out->kind = ptx_lex_is(name, "__assertfail") ? INSN_TRAP : INSN_NOP;
-  return d->out->kind == INSN_TRAP || ptx_lex_is(name, "vprintf");
-}
-
 bool decode_op(struct decoder *d) {
   static const struct {
     const char *name;
@@ -300,7 +311,8 @@ bool decode_op(struct decoder *d) {
       {"cvt", cvt},
       {"cvta", cvta},
       {"mov", mov},
-      {"call", call},
+      {"call", decode_call},
+      {"brx", decode_call_jump},
       {"bfi", bfi},
       {"match", decode_mem_match},
       {"ret", ret},

@@ -10,6 +10,8 @@ struct decoder {
   const struct ptx_module *module;
   const struct ptx_func *func;
   struct program *program;
+  int index; /* of the function among those of the program */
+  int32_t first; /* its first instruction there */
   insn_slot *slot_of; /* registers; INSN_NO_SLOT: not used yet */
   int32_t *pred_of;   /* registers; 0: not used yet */
   insn_slot sink;
@@ -33,6 +35,11 @@ int decode_lane_bytes(const struct decoder *d, const struct ptx_operand *o);
 
 /* Address operand: base, base_wide and offset of out. */
 void decode_address(struct decoder *d, const struct ptx_operand *o);
+
+/* The variable that a name means to this instruction, NULL: none. */
+const struct insn_symbol *decode_symbol(const struct decoder *d, struct slice name);
+/* Instruction behind a label seen from a scope; -1: none. */
+int32_t decode_label(const struct decoder *d, struct slice name, int scope);
 
 /* True if the name has this part. */
 bool decode_has(const struct decoder *d, const char *part);

@@ -1,5 +1,6 @@
 #include "sim/xray/exec_flow.h"
 
+#include "sim/xray/exec_call.h"
 #include "sim/xray/exec_mem.h"
 #include "sim/xray/exec_warp.h"
 #include "sim/xray/lanes.h"
@@ -58,6 +59,7 @@ static void start_warp(struct machine *m, struct warp *w) {
   w->alive = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
   w->state = WARP_RUNS;
   w->syncs = 0;
+  exec_call_clear(w);
   w->depth = 1;
   w->stack[0] = (struct path){0, -1, w->alive};
   for (int i = 0; i < p->nspecials; i++)
@@ -75,6 +77,14 @@ static void push(struct warp *w, int32_t pc, int32_t reconverge, uint32_t mask) 
     w->stack[w->depth++] = (struct path){pc, reconverge, mask};
 }
 
+static void too_nested(struct machine *m, const struct warp *w, const struct insn *in,
+                       uint32_t mask) {
+  report_problem(m, w, in, __builtin_ctz(mask), XRAY_UNSUPPORTED, true,
+                 "Branches are nested deeper than the x-ray can follow. Make the control flow "
+                 "simpler.");
+  m->halted = true;
+}
+
 /* Lanes `taken` of the top path jump, the others go on behind the branch. */
 static void branch(struct machine *m, struct warp *w, const struct insn *in, uint32_t taken) {
   struct path *top = &w->stack[w->depth - 1];
@@ -86,10 +96,7 @@ static void branch(struct machine *m, struct warp *w, const struct insn *in, uin
   }
   tally_cell(m->tally, top->pc)->divergent++;
   if (w->depth + 2 > MACHINE_STACK) {
-    report_problem(m, w, in, __builtin_ctz(taken), XRAY_UNSUPPORTED, true,
-                   "Branches are nested deeper than the x-ray can follow. Make the control flow "
-                   "simpler.");
-    m->halted = true;
+    too_nested(m, w, in, taken);
     return;
   }
   int32_t meet = in->reconverge;
@@ -103,18 +110,44 @@ static void branch(struct machine *m, struct warp *w, const struct insn *in, uin
   push(w, behind, meet, others);
 }
 
-/* Lanes that have ended leave every path. */
-static void end_lanes(struct warp *w, uint32_t gone) {
-  int kept = 0;
-  w->alive &= ~gone;
-  for (int i = 0; i < w->depth; i++) {
-    struct path p = w->stack[i];
-    p.mask &= ~gone;
-    if (p.mask)
-      w->stack[kept++] = p;
+/* A switch by a table: one path for each place that lanes jump to. */
+static void jump(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+  struct path *top = &w->stack[w->depth - 1];
+  const lane_u32 *index = (const lane_u32 *)machine_lanes(m, w, in->a);
+  int32_t meet = in->reconverge >= 0 ? in->reconverge : -1, behind = top->pc + 1;
+  uint32_t others = top->mask & ~mask;
+  if (!mask) {
+    top->pc++;
+    return;
   }
-  w->depth = kept;
-  if (!kept)
+  int32_t pc = top->pc;
+  int ways = 0;
+  if (meet >= 0 && meet != top->reconverge)
+    top->pc = meet;
+  else
+    w->depth--;
+  push(w, behind, meet, others);
+  for (uint32_t left = mask; left; ways++) {
+    uint32_t i = index[__builtin_ctz(left)], same = 0;
+    for (int l = 0; l < INSN_LANES; l++)
+      same |= (uint32_t)(left >> l & 1 && index[l] == i) << l;
+    left &= ~same;
+    int32_t to = i < (uint64_t)in->offset ? m->program->targets[in->target + (int32_t)i] : behind;
+    if (w->depth + 2 > MACHINE_STACK) {
+      too_nested(m, w, in, mask);
+      return;
+    }
+    push(w, to, meet, same);
+  }
+  if (ways + (others != 0) > 1)
+    tally_cell(m->tally, pc)->divergent++;
+}
+
+/* Lanes that have ended leave every path. */
+static void end_lanes(struct machine *m, struct warp *w, uint32_t gone) {
+  w->alive &= ~gone;
+  exec_call_leave(m, w, gone);
+  if (!w->depth)
     w->state = WARP_ENDED;
 }
 
@@ -240,7 +273,14 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
     return;
   case INSN_RET:
     top->pc++;
-    end_lanes(w, mask);
+    if (in->sub || !exec_call_return(m, w, mask))
+      end_lanes(m, w, mask);
+    return;
+  case INSN_CALL:
+    exec_call(m, w, in, mask);
+    return;
+  case INSN_BRX:
+    jump(m, w, in, mask);
     return;
   case INSN_BAR:
   case INSN_BAR_RED:

@@ -6,9 +6,10 @@
 struct graph {
   int nblocks;       /* block nblocks is the end of the kernel */
   int *first, *last; /* instructions */
-  int (*next)[2];    /* successors; -1: none */
-  int *order;        /* blocks in postorder of the reversed graph, the end last */
-  int *rank;         /* place in order; -1: the end is not reached from there */
+  int *from, *next;  /* successors of b: next[from[b]] .. next[from[b + 1] - 1] */
+  int nnext;
+  int *order; /* blocks in postorder of the reversed graph, the end last */
+  int *rank;  /* place in order; -1: the end is not reached from there */
   int *ipdom;
 };
 
@@ -16,65 +17,84 @@ static bool ends_lane(const struct insn *in) {
   return in->kind == INSN_RET || in->kind == INSN_TRAP;
 }
 
-void flow_starts(const struct insn *code, int n, bool *starts) {
+void flow_starts(const struct program *p, bool *starts) {
   starts[0] = true;
-  for (int i = 0; i < n; i++) {
-    if (code[i].kind == INSN_BRA)
-      starts[code[i].target] = true;
-    if ((code[i].kind == INSN_BRA || ends_lane(&code[i])) && i + 1 < n)
+  for (int i = 0; i < p->ncode; i++) {
+    const struct insn *in = &p->code[i];
+    if (in->kind == INSN_BRA)
+      starts[in->target] = true;
+    if ((in->kind == INSN_BRA || in->kind == INSN_BRX || ends_lane(in)) && i + 1 < p->ncode)
       starts[i + 1] = true;
   }
+  for (int i = 0; i < p->ntargets; i++)
+    starts[p->targets[i]] = true;
 }
 
-static void build(struct graph *g, const struct insn *code, int n) {
-  bool *starts = alloc_zero((size_t)n, sizeof *starts);
-  int *of = alloc_zero((size_t)n, sizeof *of);
-  flow_starts(code, n, starts);
-  g->first = alloc_zero((size_t)n + 1, sizeof(int));
-  g->last = alloc_zero((size_t)n + 1, sizeof(int));
-  g->next = alloc_zero((size_t)n + 1, sizeof *g->next);
-  for (int i = 0; i < n; i++) {
+static void add_next(struct graph *g, int block) { g->next[g->nnext++] = block; }
+
+static void add_successors(struct graph *g, const struct program *p, const int *of, int b) {
+  const struct insn *in = &p->code[g->last[b]];
+  g->from[b] = g->nnext;
+  if (ends_lane(in))
+    add_next(g, g->nblocks);
+  else if (in->kind == INSN_BRA)
+    add_next(g, of[in->target]);
+  else if (in->kind == INSN_BRX)
+    for (int i = 0; i < in->offset; i++)
+      add_next(g, of[p->targets[in->target + i]]);
+  else
+    add_next(g, b + 1); /* behind the last block lies the end */
+  if (in->has_guard && (ends_lane(in) || in->kind == INSN_BRA || in->kind == INSN_BRX))
+    add_next(g, b + 1);
+}
+
+static void build(struct graph *g, const struct program *p) {
+  size_t n = (size_t)p->ncode;
+  bool *starts = alloc_zero(n, sizeof *starts);
+  int *of = alloc_zero(n, sizeof *of);
+  size_t edges = 2 * n + 2;
+  for (int i = 0; i < p->ncode; i++)
+    edges += p->code[i].kind == INSN_BRX ? (size_t)p->code[i].offset : 0;
+  flow_starts(p, starts);
+  g->first = alloc_zero(n + 1, sizeof(int));
+  g->last = alloc_zero(n + 1, sizeof(int));
+  g->from = alloc_zero(n + 2, sizeof(int));
+  g->next = alloc_zero(edges, sizeof(int));
+  for (int i = 0; i < p->ncode; i++) {
     if (starts[i])
       g->first[g->nblocks++] = i;
     of[i] = g->nblocks - 1;
     g->last[g->nblocks - 1] = i;
   }
-  for (int b = 0; b < g->nblocks; b++) {
-    const struct insn *in = &code[g->last[b]];
-    int fall = b + 1; /* behind the last block lies the end */
-    g->next[b][0] = g->next[b][1] = -1;
-    if (ends_lane(in)) {
-      g->next[b][0] = g->nblocks;
-      g->next[b][1] = in->has_guard ? fall : -1;
-    } else if (in->kind == INSN_BRA) {
-      g->next[b][0] = of[in->target];
-      g->next[b][1] = in->has_guard ? fall : -1;
-    } else {
-      g->next[b][0] = fall;
-    }
-  }
-  g->next[g->nblocks][0] = g->next[g->nblocks][1] = -1;
+  for (int b = 0; b < g->nblocks; b++)
+    add_successors(g, p, of, b);
+  g->from[g->nblocks] = g->from[g->nblocks + 1] = g->nnext;
   free(of);
   free(starts);
+}
+
+/* Predecessors of b: list[head[b]] .. list[head[b + 1] - 1]. */
+static void reverse_edges(const struct graph *g, int *head, int *list) {
+  int n = g->nblocks + 1;
+  int *at = alloc_zero((size_t)n, sizeof *at);
+  for (int i = 0; i < g->nnext; i++)
+    head[g->next[i] + 1]++;
+  for (int b = 0; b < n; b++)
+    head[b + 1] += head[b];
+  for (int b = 0; b < n; b++)
+    for (int i = g->from[b]; i < g->from[b + 1]; i++)
+      list[head[g->next[i]] + at[g->next[i]]++] = b;
+  free(at);
 }
 
 /* Postorder from the end along reversed edges, without recursion. */
 static int post_order(struct graph *g) {
   int n = g->nblocks + 1, count = 0, depth = 0;
-  int *head = alloc_zero((size_t)n + 1, sizeof *head); /* predecessors of b: list[head[b]..] */
-  int *list = alloc_zero((size_t)n * 2, sizeof *list);
+  int *head = alloc_zero((size_t)n + 1, sizeof *head);
+  int *list = alloc_zero((size_t)g->nnext + 1, sizeof *list);
   int *at = alloc_zero((size_t)n, sizeof *at);
   int *stack = alloc_zero((size_t)n, sizeof *stack);
-  for (int b = 0; b < n; b++)
-    for (int s = 0; s < 2; s++)
-      if (g->next[b][s] >= 0)
-        head[g->next[b][s] + 1]++;
-  for (int b = 0; b < n; b++)
-    head[b + 1] += head[b];
-  for (int b = 0; b < n; b++)
-    for (int s = 0; s < 2; s++)
-      if (g->next[b][s] >= 0)
-        list[head[g->next[b][s]] + at[g->next[b][s]]++] = b;
+  reverse_edges(g, head, list);
   for (int b = 0; b < n; b++) {
     g->rank[b] = -1;
     at[b] = head[b];
@@ -119,9 +139,9 @@ static void post_dominators(struct graph *g) {
     changed = false;
     for (int i = count - 2; i >= 0; i--) {
       int b = g->order[i], found = -1;
-      for (int s = 0; s < 2; s++) {
-        int to = g->next[b][s];
-        if (to >= 0 && g->rank[to] >= 0 && g->ipdom[to] >= 0)
+      for (int s = g->from[b]; s < g->from[b + 1]; s++) {
+        int to = g->next[s];
+        if (g->rank[to] >= 0 && g->ipdom[to] >= 0)
           found = found < 0 ? to : meet(g, found, to);
       }
       if (found != g->ipdom[b]) {
@@ -132,23 +152,24 @@ static void post_dominators(struct graph *g) {
   }
 }
 
-void flow_resolve(struct insn *code, int n) {
+void flow_resolve(struct program *p) {
   struct graph g = {0};
-  build(&g, code, n);
+  build(&g, p);
   size_t blocks = (size_t)g.nblocks + 1;
   g.order = alloc_zero(blocks, sizeof(int));
   g.rank = alloc_zero(blocks, sizeof(int));
   g.ipdom = alloc_zero(blocks, sizeof(int));
   post_dominators(&g);
   for (int b = 0; b < g.nblocks; b++) {
-    struct insn *in = &code[g.last[b]];
-    if (in->kind != INSN_BRA)
+    struct insn *in = &p->code[g.last[b]];
+    if (in->kind != INSN_BRA && in->kind != INSN_BRX)
       continue;
     int meet_at = g.ipdom[b];
     in->reconverge = meet_at >= 0 && meet_at < g.nblocks ? g.first[meet_at] : -1;
   }
   free(g.first);
   free(g.last);
+  free(g.from);
   free(g.next);
   free(g.order);
   free(g.rank);

@@ -6,9 +6,9 @@
 
 /* Sets the reconvergence of every branch: the first instruction of its immediate post-dominator; -1
  * where its sides meet only at the end or never. Targets are resolved before. */
-void flow_resolve(struct insn *code, int n);
+void flow_resolve(struct program *p);
 
 /* Marks in starts (n entries) the first instruction of every basic block. */
-void flow_starts(const struct insn *code, int n, bool *starts);
+void flow_starts(const struct program *p, bool *starts);
 
 #endif

@@ -33,6 +33,10 @@ enum insn_kind {
   INSN_BAR,
   INSN_BAR_RED, /* sub: VOTE_ALL, VOTE_ANY, or VOTE_BALLOT for a count */
   INSN_BAR_ARRIVE,
+  INSN_CALL,  /* target: index into the calls */
+  INSN_BRX,   /* target: first of `offset` targets; a: which of them */
+  INSN_ASYNC, /* sub: insn_async */
+  INSN_MBAR,  /* sub: insn_mbar */
   INSN_WARP_SYNC,
   INSN_FENCE,
   INSN_SHFL,
@@ -61,6 +65,19 @@ enum insn_atom {
   ATOM_INC,
   ATOM_DEC
 };
+enum insn_async { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT, ASYNC_WAIT_ALL, ASYNC_ARRIVE };
+enum insn_mbar {
+  MBAR_INIT,
+  MBAR_INVAL,
+  MBAR_ARRIVE,
+  MBAR_DROP,
+  MBAR_EXPECT_TX,
+  MBAR_COMPLETE_TX,
+  MBAR_PENDING,
+  MBAR_TEST_STATE,
+  MBAR_TEST_PARITY
+};
+enum insn_builtin { CALL_FUNC, CALL_VPRINTF, CALL_ASSERTFAIL, CALL_MALLOC, CALL_FREE };
 enum insn_count { COUNT_NOTHING, COUNT_FFMA, COUNT_FADD, COUNT_FMUL };
 
 typedef void insn_alu(void *d, const void *a, const void *b, const void *c);
@@ -124,6 +141,31 @@ struct insn_line {
 struct insn_symbol { /* a variable and its place in its window */
   const struct ptx_var *var;
   int64_t at;
+  int func;      /* of the program, that it belongs to; -1: of the module */
+  bool in_frame; /* a thread's own: `at` counts from the frame of the call */
+};
+
+struct insn_func { /* 0 is the kernel */
+  const struct ptx_func *f;
+  int32_t entry;
+  int32_t unit0, unit1, pred0, pred1; /* its registers, in all warps */
+  int first_symbol; /* what it returns, its parameters, its variables */
+  int64_t frame, deepest; /* bytes of its own; with those below it, if nothing recurs */
+  insn_slot base;   /* register that holds the start of its frame; none of the kernel */
+  bool recursive;
+  int64_t code; /* what a pointer to it holds */
+};
+
+enum { CALL_ARGS = 32 };
+
+struct insn_call {
+  int what; /* enum insn_builtin */
+  int func; /* of the program; -1: the one that address points to */
+  int caller;
+  insn_slot address;
+  int nargs;
+  int64_t arg[CALL_ARGS], arg_bytes[CALL_ARGS]; /* in the caller's frame */
+  int64_t ret, ret_bytes;                       /* ret_bytes 0: nothing */
 };
 
 struct program { /* one kernel ready to run */
@@ -139,6 +181,12 @@ struct program { /* one kernel ready to run */
   int nlines;
   struct insn_symbol *symbols; /* shared, local and param of the kernel, then those of the module */
   int nsymbols;
+  struct insn_func *funcs;
+  int nfuncs;
+  struct insn_call *calls;
+  int ncalls;
+  int32_t *targets; /* of INSN_BRX */
+  int ntargets;
   int64_t shared_bytes, local_bytes, param_bytes; /* static */
   int64_t global_bytes, const_bytes;              /* of the module */
 };

@@ -28,6 +28,9 @@ bool loops_separates(const struct insn *in) {
   case INSN_BAR_ARRIVE:
   case INSN_WARP_SYNC:
   case INSN_FENCE:
+  case INSN_CALL:
+  case INSN_ASYNC:
+  case INSN_MBAR:
   case INSN_UNSUPPORTED:
     return true;
   default:

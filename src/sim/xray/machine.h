@@ -10,8 +10,10 @@ struct shadow;
 struct tally;
 struct report;
 struct fast;
+struct print_log;
+struct call_frame;
 
-enum { MACHINE_STACK = 80, MACHINE_BARRIERS = 16 };
+enum { MACHINE_STACK = 400, MACHINE_BARRIERS = 16 };
 
 struct path { /* lanes that go on at pc until they reach reconverge */
   int32_t pc, reconverge;
@@ -30,6 +32,8 @@ struct warp {
   struct path stack[MACHINE_STACK];
   int depth;
   uint16_t syncs; /* __syncwarp so far */
+  struct call_frame *frames; /* of functions it is in; NULL before the first call */
+  int nframes;
 };
 
 struct barrier {
@@ -55,6 +59,7 @@ struct machine {
   uint32_t epoch;         /* of the block: 1 at first, one more at each barrier */
   int64_t left;           /* of the budget */
   bool halted;            /* nothing more can be run */
+  struct print_log *print; /* NULL: nothing was printed */
   unsigned char *scratch; /* 4 units */
 };
 

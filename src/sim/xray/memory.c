@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "sim/xray/decode.h"
+#include "sim/xray/decode_call.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,21 @@ struct memory {
   int64_t threads;
 };
 
-static void fill_globals(unsigned char *data, const struct program *p, enum ptx_space space) {
+/* The addresses in an initialiser, now that all variables have their places. */
+static void fill_addresses(unsigned char *to, const struct program *p,
+                           const struct ptx_module *module, const struct ptx_var *v) {
+  for (int i = 0; i < v->nrelocs; i++) {
+    const struct ptx_reloc *r = &v->relocs[i];
+    int64_t value = 0;
+    if (!decode_call_symbol(p, module, r->name, r->generic, &value))
+      continue;
+    value = (int64_t)((uint64_t)(value + r->add) >> r->shift);
+    memcpy(to + r->at, &value, (size_t)r->bytes);
+  }
+}
+
+static void fill_globals(unsigned char *data, const struct program *p,
+                         const struct ptx_module *module, enum ptx_space space) {
   for (int i = 0; i < p->nsymbols; i++) {
     const struct ptx_var *v = p->symbols[i].var;
     int64_t at = p->symbols[i].at;
@@ -25,6 +40,7 @@ static void fill_globals(unsigned char *data, const struct program *p, enum ptx_
     if (space == PTX_GLOBAL)
       at -= DECODE_GLOBAL_BASE;
     memcpy(data + at, v->init, (size_t)v->bytes);
+    fill_addresses(data + at, p, module, v);
   }
 }
 
@@ -63,7 +79,6 @@ static struct memory_piece piece(const char *name, int64_t base, int64_t bytes) 
 struct memory *memory_new(const struct ptx_module *module, const struct program *program,
                           const struct ptx_func *f, const struct xray_launch *launch,
                           struct err *err) {
-  (void)module;
   int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
   int64_t shared = program->shared_bytes + launch->shared_bytes;
   if (shared > MAX_SHARED || launch->shared_bytes < 0) {
@@ -96,8 +111,8 @@ struct memory *memory_new(const struct ptx_module *module, const struct program 
   mem->local = piece("local memory", 0, program->local_bytes * threads);
   mem->constants = piece("constant memory", 0, program->const_bytes);
   mem->params = piece("the parameters", 0, program->param_bytes);
-  fill_globals(own->data, program, PTX_GLOBAL);
-  fill_globals(mem->constants.data, program, PTX_CONST);
+  fill_globals(own->data, program, module, PTX_GLOBAL);
+  fill_globals(mem->constants.data, program, module, PTX_CONST);
   mem->local.bytes = program->local_bytes;
   if (!fill_params(mem, program, f, launch, err)) {
     memory_free(mem);

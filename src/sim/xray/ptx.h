@@ -16,13 +16,24 @@ struct ptx_type {
 
 enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_SPACES };
 
+/* An address in an initialiser: `bytes` of (name + add) >> shift are put at byte `at`. */
+struct ptx_reloc {
+  int64_t at, add;
+  struct slice name; /* of a variable or function */
+  bool generic;
+  int bytes, shift;
+};
+
 struct ptx_var {
   struct slice name;
   enum ptx_space space;
   struct ptx_type type;
   int64_t align, bytes;
   bool dynamic;        /* extern .shared x[] */
+  int scope;           /* of a variable of a body */
   unsigned char *init; /* bytes long, NULL: none (zeros for globals) */
+  struct ptx_reloc *relocs;
+  int nrelocs;
 };
 
 enum ptx_operand_kind {
@@ -66,11 +77,16 @@ struct ptx_label {
   int scope, at; /* at: index of the instruction behind it */
 };
 
+struct ptx_table { /* labels of a .branchtargets */
+  struct slice name;
+  int scope, first, n; /* in the pool */
+};
+
 struct ptx_func {
   struct slice name;
   bool entry, defined;
-  struct ptx_var *params;
-  int nparams;
+  struct ptx_var *params, *rets; /* rets: what a device function returns */
+  int nparams, nrets;
   struct ptx_var *vars; /* of the body: .shared, .local */
   int nvars;
   struct ptx_type *regs;
@@ -81,6 +97,8 @@ struct ptx_func {
   int npool;
   struct ptx_label *labels;
   int nlabels;
+  struct ptx_table *tables;
+  int ntables;
   int *scope_parent; /* of each { } */
   int nscopes;
 };

@@ -205,12 +205,40 @@ static void skip_statement(struct ptx_reader *r) {
     ptx_lex_next(&r->lex);
 }
 
-/* Of "call (retval0), name, (a, b), proto;" the name is kept. */
-static void read_call(struct ptx_reader *r, struct ptx_insn *in) {
-  if (ptx_parse_accept(r, "("))
-    while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, ";") && !ptx_parse_accept(r, ","))
-      ptx_lex_next(&r->lex);
-  in->a[in->n++] = (struct ptx_operand){.kind = PTX_SYMBOL, .reg = -1, .name = r->lex.text};
+/* Names up to `end`, which is passed over, as a vector. */
+static struct ptx_operand read_names(struct body *b, const char *end) {
+  struct ptx_operand v = {.kind = PTX_VECTOR, .reg = -1, .first = b->f->npool};
+  while (!b->r->failed && !ptx_parse_accept(b->r, end)) {
+    struct ptx_operand o;
+    if (ptx_lex_is(b->r->lex.text, "{")) {
+      ptx_parse_fail(b->r, "a vector in a list");
+      return v;
+    }
+    read_operand(b, &o);
+    b->f->pool = ptx_parse_more(b->f->pool, b->f->npool, sizeof o);
+    b->f->pool[b->f->npool++] = o;
+    v.n++;
+    ptx_parse_accept(b->r, ",");
+  }
+  return v;
+}
+
+/* "call (retval0), name, (a, b), proto;": name, what is returned, what is given. */
+static void read_call(struct body *b, struct ptx_insn *in) {
+  struct ptx_reader *r = b->r;
+  in->n = 3;
+  in->a[1] = in->a[2] = (struct ptx_operand){.kind = PTX_VECTOR, .reg = -1};
+  if (ptx_parse_accept(r, "(")) {
+    in->a[1] = read_names(b, ")");
+    ptx_parse_accept(r, ",");
+  }
+  if (r->lex.kind != TOK_WORD) {
+    ptx_parse_fail(r, "the name of a function is missing");
+    return;
+  }
+  read_word(b, &in->a[0]);
+  if (ptx_parse_accept(r, ",") && ptx_parse_accept(r, "("))
+    in->a[2] = read_names(b, ")");
   skip_statement(r);
 }
 
@@ -252,7 +280,7 @@ static void read_insn(struct body *b) {
     return;
   }
   if (in.op.n >= 4 && memcmp(in.op.p, "call", 4) == 0)
-    read_call(r, &in);
+    read_call(b, &in);
   else
     read_operands(b, &in);
   if (!ptx_parse_expect(r, ";"))
@@ -282,16 +310,33 @@ static void read_loc(struct body *b) {
   }
 }
 
+/* The label that stands before ".branchtargets" is its name. */
+static void read_targets(struct body *b) {
+  struct ptx_func *f = b->f;
+  if (f->nlabels == 0) {
+    ptx_parse_fail(b->r, "a list of targets has no name");
+    return;
+  }
+  struct slice name = f->labels[f->nlabels - 1].name;
+  struct ptx_operand v = read_names(b, ";");
+  f->tables = ptx_parse_more(f->tables, f->ntables, sizeof *f->tables);
+  f->tables[f->ntables++] = (struct ptx_table){name, b->scope, v.first, v.n};
+}
+
 static void read_directive(struct body *b) {
   struct ptx_reader *r = b->r;
   if (ptx_parse_accept(r, ".reg")) {
     read_regs(b);
   } else if (ptx_parse_accept(r, ".loc")) {
     read_loc(b);
+  } else if (ptx_parse_accept(r, ".branchtargets")) {
+    read_targets(b);
   } else if (ptx_lex_is(r->lex.text, ".shared") || ptx_lex_is(r->lex.text, ".local") ||
              ptx_lex_is(r->lex.text, ".param")) {
     b->f->vars = ptx_parse_more(b->f->vars, b->f->nvars, sizeof *b->f->vars);
-    ptx_parse_var(r, &b->f->vars[b->f->nvars++]);
+    struct ptx_var *v = &b->f->vars[b->f->nvars++];
+    ptx_parse_var(r, v);
+    v->scope = b->scope;
     ptx_parse_expect(r, ";");
   } else {
     if (ptx_parse_accept(r, ".pragma"))

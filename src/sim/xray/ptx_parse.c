@@ -132,25 +132,79 @@ static int64_t read_extent(struct ptx_reader *r) {
   return count;
 }
 
+/* "name", "name+4", "generic(name)+4" */
+static void read_symbol(struct ptx_reader *r, struct ptx_reloc *to) {
+  int fl = 0;
+  to->generic = ptx_lex_is(r->lex.text, "generic");
+  if (to->generic) {
+    ptx_lex_next(&r->lex);
+    ptx_parse_expect(r, "(");
+  }
+  if (r->lex.kind != TOK_WORD) {
+    ptx_parse_fail(r, "the name of a variable is missing");
+    return;
+  }
+  to->name = r->lex.text;
+  ptx_lex_next(&r->lex);
+  if (to->generic)
+    ptx_parse_expect(r, ")");
+  if (ptx_parse_accept(r, "+") || ptx_lex_is(r->lex.text, "-"))
+    ptx_parse_number(r, &to->add, &fl);
+}
+
+static void add_reloc(struct ptx_var *v, struct ptx_reloc to) {
+  if (to.at + to.bytes > v->bytes)
+    return;
+  v->relocs = ptx_parse_more(v->relocs, v->nrelocs, sizeof to);
+  v->relocs[v->nrelocs++] = to;
+}
+
+/* One value at byte `at`: a number, an address, or one byte of an address: 0xFF00(generic(x)). */
+static void read_value(struct ptx_reader *r, struct ptx_var *v, int64_t at) {
+  int64_t value = 0;
+  int fl = 0;
+  struct ptx_reloc to = {.at = at, .bytes = v->type.bytes};
+  if (r->lex.kind == TOK_WORD) {
+    read_symbol(r, &to);
+    add_reloc(v, to);
+    return;
+  }
+  if (!ptx_parse_number(r, &value, &fl))
+    return;
+  if (ptx_parse_accept(r, "(")) {
+    if (value == 0) {
+      ptx_parse_fail(r, "a mask of an address is zero");
+      return;
+    }
+    to.shift = __builtin_ctzll((unsigned long long)value);
+    read_symbol(r, &to);
+    ptx_parse_expect(r, ")");
+    add_reloc(v, to);
+    return;
+  }
+  if (fl == 8 && v->type.bytes == 4) { /* "1.5" without 0f */
+    double d;
+    memcpy(&d, &value, sizeof d);
+    float f = (float)d;
+    memcpy(&value, &f, sizeof f);
+  }
+  if (at + v->type.bytes <= v->bytes)
+    memcpy(v->init + at, &value, (size_t)v->type.bytes);
+}
+
+/* What is missing at the end of an array is zero. */
 static void read_init(struct ptx_reader *r, struct ptx_var *v) {
-  int64_t at = 0, value = 0;
-  int braces = 0, fl = 0;
+  int64_t at = 0;
+  int braces = 0;
   v->init = alloc_zero((size_t)v->bytes + 8, 1);
   do {
     while (ptx_parse_accept(r, "{"))
       braces++;
-    if (r->lex.kind == TOK_WORD) {
-      ptx_parse_fail(r, "a variable begins with an address, which is not supported");
-      return;
-    }
-    if (!ptx_parse_number(r, &value, &fl))
-      return;
-    if (at + v->type.bytes <= v->bytes)
-      memcpy(v->init + at, &value, (size_t)v->type.bytes);
+    read_value(r, v, at);
     at += v->type.bytes;
     while (braces && ptx_parse_accept(r, "}"))
       braces--;
-  } while (ptx_parse_accept(r, ","));
+  } while (!r->failed && ptx_parse_accept(r, ","));
   if (braces)
     ptx_parse_fail(r, "a brace is not closed");
 }
@@ -191,16 +245,19 @@ bool ptx_parse_var(struct ptx_reader *r, struct ptx_var *v) {
 
 /* ---- functions and the file */
 
-static void read_params(struct ptx_reader *r, struct ptx_func *f) {
+/* "(.param .b32 a, .param .align 4 .b8 b[12])" */
+static void read_params(struct ptx_reader *r, struct ptx_var **list, int *n) {
   if (!ptx_parse_accept(r, "("))
     return;
   while (!r->failed && !ptx_parse_accept(r, ")")) {
-    if (!ptx_lex_is(r->lex.text, ".param")) {
+    if (!ptx_lex_is(r->lex.text, ".param") && !ptx_lex_is(r->lex.text, ".reg")) {
       ptx_parse_fail(r, "a parameter is expected");
       return;
     }
-    f->params = ptx_parse_more(f->params, f->nparams, sizeof *f->params);
-    ptx_parse_var(r, &f->params[f->nparams++]);
+    *list = ptx_parse_more(*list, *n, sizeof **list);
+    struct ptx_var *v = &(*list)[(*n)++];
+    ptx_parse_var(r, v);
+    v->scope = -1;
     ptx_parse_accept(r, ",");
   }
 }
@@ -214,29 +271,19 @@ static void skip_braces(struct ptx_reader *r) {
   } while (depth > 0 && r->lex.kind != TOK_END);
 }
 
-static void skip_parens(struct ptx_reader *r) {
-  while (r->lex.kind != TOK_END && !ptx_parse_accept(r, ")"))
-    ptx_lex_next(&r->lex);
-}
-
-/* A device function is passed over: a call to it is reported when it is reached. */
 static void read_func(struct ptx_reader *r, bool entry) {
+  struct ptx_func f = {.entry = entry};
   ptx_lex_next(&r->lex);
-  if (!entry && ptx_lex_is(r->lex.text, "("))
-    skip_parens(r);
-  struct ptx_func f = {.name = r->lex.text, .entry = entry};
+  if (!entry)
+    read_params(r, &f.rets, &f.nrets);
+  f.name = r->lex.text;
   ptx_lex_next(&r->lex);
-  if (entry)
-    read_params(r, &f);
-  else if (ptx_lex_is(r->lex.text, "("))
-    skip_parens(r);
+  read_params(r, &f.params, &f.nparams);
   while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, "{") && !ptx_lex_is(r->lex.text, ";"))
     ptx_lex_next(&r->lex); /* .maxntid and the like */
-  if (entry && ptx_lex_is(r->lex.text, "{")) {
+  if (ptx_lex_is(r->lex.text, "{")) {
     f.defined = true;
     ptx_body_read(r, &f);
-  } else if (ptx_lex_is(r->lex.text, "{")) {
-    skip_braces(r);
   } else {
     ptx_lex_next(&r->lex);
   }
@@ -303,8 +350,10 @@ struct ptx_module *ptx_parse(const char *text, size_t n, struct err *err) {
 }
 
 static void free_vars(struct ptx_var *v, int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     free(v[i].init);
+    free(v[i].relocs);
+  }
   free(v);
 }
 
@@ -314,11 +363,13 @@ void ptx_parse_free(struct ptx_module *m) {
   for (int i = 0; i < m->nfuncs; i++) {
     struct ptx_func *f = &m->funcs[i];
     free_vars(f->params, f->nparams);
+    free_vars(f->rets, f->nrets);
     free_vars(f->vars, f->nvars);
     free(f->regs);
     free(f->code);
     free(f->pool);
     free(f->labels);
+    free(f->tables);
     free(f->scope_parent);
   }
   free_vars(m->vars, m->nvars);

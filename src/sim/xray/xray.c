@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "sim/xray/decode.h"
+#include "sim/xray/exec_call.h"
 #include "sim/xray/exec_fast.h"
 #include "sim/xray/exec_flow.h"
+#include "sim/xray/exec_print.h"
 #include "sim/xray/machine.h"
 #include "sim/xray/memory.h"
 #include "sim/xray/ptx_parse.h"
@@ -118,6 +120,8 @@ static void make_warps(struct machine *m) {
 
 static void free_warps(struct machine *m) {
   for (int i = 0; i < m->nwarps; i++) {
+    exec_call_clear(&m->warps[i]);
+    free(m->warps[i].frames);
     free(m->warps[i].regs);
     free(m->warps[i].preds);
   }
@@ -169,6 +173,7 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
   machine.fast = exec_fast_new(p);
   make_warps(&machine);
   out->finished = run_blocks(&machine);
+  exec_print_flush(&(struct machine *){&machine}, 1);
   tally_sum(machine.tally, machine.report, out);
   out->problems = report_take(machine.report, &out->nproblems);
   free_warps(&machine);
