@@ -132,8 +132,7 @@ void decode_call_room(struct program *p) {
 /* Place and size in the caller's frame of a .param variable; false if it is something else. */
 static bool frame_place(struct decoder *d, const struct ptx_operand *o, int64_t *at,
                         int64_t *bytes) {
-  const struct insn_symbol *s =
-      o->kind == PTX_SYMBOL && !o->imm ? decode_symbol(d, o->name) : NULL;
+  const struct insn_symbol *s = o->kind == PTX_SYMBOL && !o->imm ? decode_symbol(d, o->name) : NULL;
   if (!s || !s->in_frame)
     return false;
   *at = s->at;

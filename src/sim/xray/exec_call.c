@@ -123,9 +123,10 @@ static void enter_pointed(struct machine *m, struct warp *w, const struct insn *
   for (int l = 0; l < INSN_LANES; l++)
     same |= (uint32_t)(mask >> l & 1 && address[l] == address[first]) << l;
   if (func < 0 || m->program->funcs[func].f->nparams != c->nargs) {
-    report_problem(m, w, in, first, XRAY_NULL, true,
-                   "Calls a function by the pointer %#llx, which is no function of these arguments.",
-                   (unsigned long long)address[first]);
+    report_problem(
+        m, w, in, first, XRAY_NULL, true,
+        "Calls a function by the pointer %#llx, which is no function of these arguments.",
+        (unsigned long long)address[first]);
     m->halted = true;
     return;
   }

@@ -298,8 +298,7 @@ static int next_machine(struct machine *const *machines, const int *at, int n) {
   for (int i = 0; i < n; i++) {
     const struct print_log *log = machines[i]->print;
     if (log && at[i] < log->npieces &&
-        (best < 0 ||
-         log->pieces[at[i]].block < machines[best]->print->pieces[at[best]].block))
+        (best < 0 || log->pieces[at[i]].block < machines[best]->print->pieces[at[best]].block))
       best = i;
   }
   return best;
