@@ -88,7 +88,7 @@ static bool one_include(struct ptx_sources *s, int from, const struct cuda_scan_
     return true;
   return err_set(err,
                  "%.200s:%d includes %.200s, which only a CUDA toolkit has%s%.200s. Install its "
-                 "headers, or give their directory with -I.",
+                 "headers, or set CUDA_HOME to a toolkit that has them.",
                  s->all[from].name, inc->line, inc->name,
                  include ? "; it is not in " : ", and none was found", include ? include : "");
 }
