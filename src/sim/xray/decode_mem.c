@@ -21,9 +21,9 @@ static int space_of(struct slice s) {
 
 /* Reads space, vector and type from the parts; false at a part that means something else. */
 static bool memory_parts(struct decoder *d) {
-  static const char *const harmless[] = {"weak", "volatile", "relaxed", "acquire", "release", "cta",
-                                         "gpu",  "sys",      "nc",      "ca",      "cg",      "cs",
-                                         "lu",   "cv",       "wb",      "wt",      "acq_rel", NULL};
+  static const char *const ordering[] = {"volatile", "relaxed", "acquire", "release", NULL};
+  static const char *const harmless[] = {"weak", "cta", "gpu", "sys", "nc", "ca", "cg",
+                                         "cs",   "lu",  "cv",  "wb",  "wt", NULL};
   d->out->nvec = 1;
   d->out->type = ptx_parse_type(d->part[d->nparts - 1]);
   for (int i = 1; i < d->nparts - 1; i++) {
@@ -32,6 +32,8 @@ static bool memory_parts(struct decoder *d) {
       d->out->space = (uint8_t)space_of(s);
     else if (ptx_lex_is(s, "v2") || ptx_lex_is(s, "v4"))
       d->out->nvec = (uint8_t)(s.p[1] - '0');
+    else if (among(s, ordering))
+      d->out->ordered = true;
     else if (!among(s, harmless) && !(s.n > 4 && s.p[0] == 'L' && s.p[2] == ':'))
       return false;
   }

@@ -4,6 +4,7 @@
 #include "sim/xray/exec_mem.h"
 #include "sim/xray/exec_warp.h"
 #include "sim/xray/lanes.h"
+#include "sim/xray/launch.h"
 #include "sim/xray/report.h"
 #include "sim/xray/tally.h"
 #include <string.h>
@@ -313,11 +314,11 @@ static void run_warp(struct machine *m, struct warp *w) {
       continue;
     }
     const struct insn *in = &code[top->pc];
-    if (--m->left < 0) {
+    if (--m->left < 0 && !launch_refill(m)) {
       out_of_budget(m, w, in, top->mask);
       return;
     }
-    if (m->left % LOOK_UP == 0 && m->launch->stop && *m->launch->stop) {
+    if ((m->left & (LOOK_UP - 1)) == 0 && launch_stopped(m)) {
       m->halted = true;
       return;
     }

@@ -109,6 +109,7 @@ struct insn {
   uint8_t round; /* of a conversion or float operation: 'n' nearest 'z' zero 'm' down 'p' up, 0 */
   bool round_int;
   insn_slot base;
+  bool ordered;    /* volatile, relaxed, acquire or release: other threads are meant to see it */
   bool base_wide; /* the address register has 64 bits */
   int64_t offset;
   /* how ptxas joins shared loads: 0 by itself, 8 or 16 leads a group of that width, 255 is in one

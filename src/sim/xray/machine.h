@@ -12,6 +12,7 @@ struct report;
 struct fast;
 struct print_log;
 struct call_frame;
+struct launch;
 
 enum { MACHINE_STACK = 400, MACHINE_BARRIERS = 16 };
 
@@ -46,6 +47,7 @@ struct barrier {
 struct machine {
   const struct program *program;
   const struct xray_launch *launch;
+  struct launch *shared; /* by the machines of all threads */
   struct memory *memory;
   struct shadow *shadow;
   struct tally *tally;
@@ -57,7 +59,10 @@ struct machine {
   int nwarps;
   struct barrier barriers[MACHINE_BARRIERS];
   uint32_t epoch;         /* of the block: 1 at first, one more at each barrier */
-  int64_t left;           /* of the budget */
+  int64_t left;           /* of the part of the budget that was taken */
+  int64_t block_left;     /* of the budget of this block, not taken yet */
+  int64_t executed;       /* blocks that ended */
+  bool asks;              /* runs on the thread that may ask whether to stop */
   bool halted;            /* nothing more can be run */
   struct print_log *print; /* NULL: nothing was printed */
   unsigned char *scratch; /* 4 units */

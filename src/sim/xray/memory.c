@@ -15,6 +15,7 @@ struct memory {
   struct memory_piece shared, local, constants, params;
   struct memory_piece of_thread; /* the last thread's part of local */
   int64_t threads;
+  bool forked; /* arrays, constants and parameters are another's */
 };
 
 /* The addresses in an initialiser, now that all variables have their places. */
@@ -124,13 +125,64 @@ struct memory *memory_new(const struct ptx_module *module, const struct program 
 void memory_free(struct memory *mem) {
   if (!mem)
     return;
-  free(mem->arrays[mem->narrays - 1].data);
-  free(mem->arrays);
   free(mem->shared.data);
   free(mem->local.data);
-  free(mem->constants.data);
-  free(mem->params.data);
+  if (!mem->forked) {
+    free(mem->arrays[mem->narrays - 1].data);
+    free(mem->arrays);
+    free(mem->constants.data);
+    free(mem->params.data);
+  }
   free(mem);
+}
+
+struct memory *memory_fork(const struct memory *mem) {
+  struct memory *f = alloc_zero(1, sizeof *f);
+  *f = *mem;
+  f->forked = true;
+  f->shared.data = alloc_zero((size_t)mem->shared.bytes + 16, 1);
+  f->local.data = alloc_zero((size_t)(mem->local.bytes * mem->threads) + 16, 1);
+  return f;
+}
+
+/* ---- copies */
+
+struct memory_copy {
+  unsigned char **data; /* of each array */
+  int n;
+};
+
+int64_t memory_bytes(const struct memory *mem) {
+  int64_t bytes = 0;
+  for (int i = 0; i < mem->narrays; i++)
+    bytes += mem->arrays[i].bytes;
+  return bytes;
+}
+
+struct memory_copy *memory_save(const struct memory *mem) {
+  struct memory_copy *c = alloc_zero(1, sizeof *c);
+  c->n = mem->narrays;
+  c->data = alloc_zero((size_t)c->n, sizeof *c->data);
+  for (int i = 0; i < c->n; i++) {
+    const struct memory_piece *p = &mem->arrays[i];
+    c->data[i] = alloc_zero((size_t)p->bytes, 1);
+    if (p->bytes)
+      memcpy(c->data[i], p->data, (size_t)p->bytes);
+  }
+  return c;
+}
+
+void memory_restore(struct memory *mem, const struct memory_copy *copy) {
+  for (int i = 0; i < copy->n; i++)
+    if (mem->arrays[i].bytes)
+      memcpy(mem->arrays[i].data, copy->data[i], (size_t)mem->arrays[i].bytes);
+}
+
+void memory_copy_free(struct memory_copy *copy) {
+  for (int i = 0; i < copy->n; i++)
+    free(copy->data[i]);
+  free(copy->data);
+  free(copy);
 }
 
 int memory_arrays(const struct memory *mem) { return mem->narrays; }

@@ -25,6 +25,17 @@ struct memory *memory_new(const struct ptx_module *module, const struct program 
                           struct err *err);
 void memory_free(struct memory *mem); /* NULL allowed */
 
+/* The same arrays, constants and parameters with shared and local memory of its own, for another
+ * thread; to be freed before the original. */
+struct memory *memory_fork(const struct memory *mem);
+
+/* A copy of the contents of all arrays and variables, and back. */
+struct memory_copy;
+int64_t memory_bytes(const struct memory *mem);
+struct memory_copy *memory_save(const struct memory *mem);
+void memory_restore(struct memory *mem, const struct memory_copy *copy);
+void memory_copy_free(struct memory_copy *copy);
+
 /* The arrays of the launch and, last, the module's variables in global memory. */
 int memory_arrays(const struct memory *mem);
 const struct memory_piece *memory_array(const struct memory *mem, int i);

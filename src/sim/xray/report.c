@@ -12,7 +12,10 @@ struct report {
   const struct ptx_module *module;
   const struct program *program;
   struct xray_problem *list;
-  int *line_index; /* of each problem */
+  struct mark {
+    int line_index;
+    int64_t block; /* that met it first */
+  } *marks; /* of each problem */
   int n;
 };
 
@@ -21,7 +24,7 @@ struct report *report_new(const struct ptx_module *module, const struct program 
   r->module = module;
   r->program = program;
   r->list = alloc_zero(MAX_PROBLEMS, sizeof *r->list);
-  r->line_index = alloc_zero(MAX_PROBLEMS, sizeof *r->line_index);
+  r->marks = alloc_zero(MAX_PROBLEMS, sizeof *r->marks);
   return r;
 }
 
@@ -29,7 +32,7 @@ void report_free(struct report *r) {
   if (!r)
     return;
   free(r->list);
-  free(r->line_index);
+  free(r->marks);
   free(r);
 }
 
@@ -56,14 +59,14 @@ bool report_problem(const struct machine *m, const struct warp *w, const struct 
                     enum xray_kind kind, bool error, const char *fmt, ...) {
   struct report *r = m->report;
   for (int i = 0; i < r->n; i++)
-    if (r->list[i].kind == kind && r->line_index[i] == in->line) {
+    if (r->list[i].kind == kind && r->marks[i].line_index == in->line) {
       r->list[i].times++;
       return false;
     }
   if (r->n == MAX_PROBLEMS)
     return false;
   struct xray_problem *p = &r->list[r->n];
-  r->line_index[r->n++] = in->line;
+  r->marks[r->n++] = (struct mark){in->line, m->block_number};
   *p = (struct xray_problem){.kind = kind, .error = error, .times = 1};
   p->line = report_line(r, in->line);
   report_file(r, in->line, p->file, sizeof p->file);
@@ -82,4 +85,54 @@ struct xray_problem *report_take(struct report *r, int *n) {
   r->list = NULL;
   r->n = 0;
   return list;
+}
+
+/* ---- several threads */
+
+static int find(const struct report *r, enum xray_kind kind, int line_index) {
+  for (int i = 0; i < r->n; i++)
+    if (r->list[i].kind == kind && r->marks[i].line_index == line_index)
+      return i;
+  return -1;
+}
+
+/* Puts a problem behind those of its block and of blocks before it. */
+static void insert(struct report *r, const struct xray_problem *p, struct mark mark) {
+  int at = r->n++;
+  for (; at > 0 && r->marks[at - 1].block > mark.block; at--) {
+    r->list[at] = r->list[at - 1];
+    r->marks[at] = r->marks[at - 1];
+  }
+  r->list[at] = *p;
+  r->marks[at] = mark;
+}
+
+static void drop(struct report *r, int i) {
+  r->n--;
+  memmove(&r->list[i], &r->list[i + 1], (size_t)(r->n - i) * sizeof *r->list);
+  memmove(&r->marks[i], &r->marks[i + 1], (size_t)(r->n - i) * sizeof *r->marks);
+}
+
+void report_merge(struct report *to, const struct report *from) {
+  for (int i = 0; i < from->n; i++) {
+    struct xray_problem p = from->list[i];
+    int known = find(to, p.kind, from->marks[i].line_index);
+    if (known >= 0 && to->marks[known].block < from->marks[i].block) {
+      to->list[known].times += p.times;
+      continue;
+    }
+    if (known >= 0) {
+      p.times += to->list[known].times;
+      drop(to, known);
+    }
+    if (to->n < MAX_PROBLEMS)
+      insert(to, &p, from->marks[i]);
+  }
+}
+
+bool report_depends_on_order(const struct report *r) {
+  for (int i = 0; i < r->n; i++)
+    if (r->list[i].kind == XRAY_RACE_GLOBAL || r->list[i].kind == XRAY_UNINIT_GLOBAL)
+      return true;
+  return r->n >= MAX_PROBLEMS / 2;
 }

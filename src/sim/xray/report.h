@@ -13,6 +13,14 @@ bool report_problem(const struct machine *m, const struct warp *w, const struct 
                     enum xray_kind kind, bool error, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));
 
+/* Takes in what the machine of another thread noted in other blocks: the first block that met a
+ * problem tells of it. */
+void report_merge(struct report *to, const struct report *from);
+
+/* True if the problems may be others when the blocks run in another order, or are too many to be
+ * told each. */
+bool report_depends_on_order(const struct report *r);
+
 /* Hands the problems over: *n of them, the caller frees. */
 struct xray_problem *report_take(struct report *r, int *n);
 

@@ -28,6 +28,7 @@ struct shadow {
   struct global_unit **global; /* by array; NULL: not watched */
   bool orders_blocks; /* the kernel has fences or atomics: races between blocks may be meant */
   bool checks_races, checks_init;
+  int64_t *units; /* of each array */
   int nglobal;
 };
 
@@ -42,20 +43,22 @@ static bool has_narrow(const struct program *p, enum ptx_space space) {
 }
 
 struct shadow *shadow_new(const struct program *p, const struct memory *mem,
-                          const struct xray_launch *launch) {
+                          const struct xray_launch *launch, int checks) {
   struct shadow *s = alloc_zero(1, sizeof *s);
-  s->checks_races = launch->checks & XRAY_CHECK_RACES;
-  s->checks_init = launch->checks & XRAY_CHECK_INIT;
+  s->checks_races = checks & XRAY_CHECK_RACES;
+  s->checks_init = checks & XRAY_CHECK_INIT;
   s->shift_shared = has_narrow(p, PTX_SHARED) ? 0 : 2;
   s->shift_global = has_narrow(p, PTX_GLOBAL) ? 0 : 2;
   s->nshared = (memory_shared_bytes(mem) >> s->shift_shared) + 16;
   s->shared = alloc_zero((size_t)s->nshared, sizeof *s->shared);
   s->nglobal = launch->narrays;
   s->global = alloc_zero((size_t)launch->narrays + 1, sizeof *s->global);
+  s->units = alloc_zero((size_t)launch->narrays + 1, sizeof *s->units);
   for (int i = 0; i < launch->narrays; i++)
-    if (s->checks_races || (s->checks_init && !launch->arrays[i].written))
-      s->global[i] = alloc_zero((size_t)(memory_array(mem, i)->bytes >> s->shift_global) + 16,
-                                sizeof **s->global);
+    if (s->checks_races || (s->checks_init && !launch->arrays[i].written)) {
+      s->units[i] = (memory_array(mem, i)->bytes >> s->shift_global) + 16;
+      s->global[i] = alloc_zero((size_t)s->units[i], sizeof **s->global);
+    }
   for (int i = 0; i < p->ncode; i++)
     s->orders_blocks |= p->code[i].kind == INSN_FENCE || p->code[i].kind == INSN_ATOM;
   return s;
@@ -68,6 +71,7 @@ void shadow_free(struct shadow *s) {
   for (int i = 0; i < s->nglobal; i++)
     free(s->global[i]);
   free(s->global);
+  free(s->units);
   free(s);
 }
 
@@ -215,7 +219,7 @@ void shadow_global(struct machine *m, const struct warp *w, const struct insn *i
                    const struct memory_piece *piece, const int64_t address[32], uint32_t mask,
                    int bytes, enum shadow_access kind) {
   struct shadow *s = m->shadow;
-  if (piece->array < 0 || !s->global[piece->array])
+  if (!shadow_watches(s, false, piece))
     return;
   struct global_unit *units = s->global[piece->array];
   int shift = s->shift_global;
@@ -238,7 +242,7 @@ void shadow_global(struct machine *m, const struct warp *w, const struct insn *i
 bool shadow_watches(const struct shadow *s, bool shared, const struct memory_piece *piece) {
   if (shared)
     return s->checks_races || s->checks_init;
-  return piece->array >= 0 && piece->array < s->nglobal && s->global[piece->array];
+  return (s->checks_races || s->checks_init) && piece->array >= 0 && s->global[piece->array];
 }
 
 static LANES_HOT bool all_quiet(const struct global_unit *u, int64_t n, uint32_t me, bool before) {
@@ -264,4 +268,23 @@ bool shadow_quiet_read(struct machine *m, const struct memory_piece *piece, int6
     return false;
   note_reads(u, n, me);
   return true;
+}
+
+/* ---- several threads */
+
+void shadow_pause(struct shadow *s) { s->checks_races = s->checks_init = false; }
+
+static LANES_HOT bool units_meet(const struct global_unit *a, const struct global_unit *b,
+                                 int64_t n) {
+  uint32_t met = 0;
+  for (int64_t i = 0; i < n; i++)
+    met |= (a[i].writer ? b[i].writer | b[i].reader : 0) | (b[i].writer ? a[i].reader : 0);
+  return met;
+}
+
+bool shadow_meet(const struct shadow *a, const struct shadow *b) {
+  for (int i = 0; i < a->nglobal; i++)
+    if (a->global[i] && b->global[i] && units_meet(a->global[i], b->global[i], a->units[i]))
+      return true;
+  return false;
 }

@@ -5,8 +5,16 @@
 #include "sim/xray/machine.h"
 #include "sim/xray/memory.h"
 
+/* checks: XRAY_CHECK_ bits. */
 struct shadow *shadow_new(const struct program *p, const struct memory *mem,
-                          const struct xray_launch *launch);
+                          const struct xray_launch *launch, int checks);
+
+/* Nothing is looked at or noted from now on. */
+void shadow_pause(struct shadow *s);
+
+/* True if blocks of one wrote what blocks of the other touched. */
+bool shadow_meet(const struct shadow *a, const struct shadow *b);
+
 void shadow_free(struct shadow *s); /* NULL allowed */
 
 /* Shared memory belongs to a new block. */

@@ -139,6 +139,26 @@ void tally_access(struct tally *t, int i, enum ptx_space space, const int64_t ad
 
 /* ---- sums */
 
+void tally_add(struct tally *to, const struct tally *from, int64_t times) {
+  for (int i = 0; i < to->program->ncode; i++) {
+    struct tally_cell *a = &to->cells[i];
+    const struct tally_cell *b = &from->cells[i];
+    a->runs += times * b->runs;
+    a->threads += times * b->threads;
+    a->global_requests += times * b->global_requests;
+    a->global_sectors += times * b->global_sectors;
+    a->global_wavefronts += times * b->global_wavefronts;
+    a->shared_requests += times * b->shared_requests;
+    a->shared_wavefronts += times * b->shared_wavefronts;
+    a->shared_conflicts += times * b->shared_conflicts;
+    a->divergent += times * b->divergent;
+  }
+}
+
+void tally_clear(struct tally *t) {
+  memset(t->cells, 0, (size_t)t->program->ncode * sizeof *t->cells);
+}
+
 static void add_cell(struct xray_counts *to, const struct insn *in, const struct tally_cell *c) {
   double threads = (double)c->threads;
   to->warp_instructions += (double)c->runs;

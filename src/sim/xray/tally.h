@@ -28,6 +28,10 @@ struct tally_cost {
 struct tally_cost tally_measure(bool shared, const int64_t address[32], uint32_t mask, int bytes,
                                 bool store);
 
+/* to += times * from; and all counters 0 again. */
+void tally_add(struct tally *to, const struct tally *from, int64_t times);
+void tally_clear(struct tally *t);
+
 /* Sums into the report: out->counts and the lines (allocated here). */
 void tally_sum(const struct tally *t, const struct report *r, struct xray_report *out);
 

@@ -2,22 +2,13 @@
 
 #include "base/alloc.h"
 #include "sim/xray/decode.h"
-#include "sim/xray/exec_call.h"
-#include "sim/xray/exec_fast.h"
-#include "sim/xray/exec_flow.h"
-#include "sim/xray/exec_print.h"
-#include "sim/xray/machine.h"
-#include "sim/xray/memory.h"
+#include "sim/xray/launch.h"
 #include "sim/xray/ptx_parse.h"
-#include "sim/xray/report.h"
-#include "sim/xray/shadow.h"
-#include "sim/xray/tally.h"
 #include "sim/xray/unroll.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_THREADS = 1024 };
-static const int64_t default_budget = (int64_t)1 << 33;
 
 struct xray_module {
   struct ptx_module *ptx;
@@ -104,54 +95,6 @@ static bool check_launch(const struct xray_launch *l, struct err *err) {
   return true;
 }
 
-/* ---- the run */
-
-static void make_warps(struct machine *m) {
-  const int64_t *b = m->launch->block;
-  m->nwarps = (int)((b[0] * b[1] * b[2] + INSN_LANES - 1) / INSN_LANES);
-  m->warps = alloc_zero((size_t)m->nwarps, sizeof *m->warps);
-  for (int i = 0; i < m->nwarps; i++) {
-    m->warps[i].index = i;
-    m->warps[i].regs = alloc_zero((size_t)m->program->units, INSN_UNIT);
-    m->warps[i].preds = alloc_zero((size_t)m->program->npreds, sizeof(uint32_t));
-  }
-  m->scratch = alloc_zero(4, INSN_UNIT);
-}
-
-static void free_warps(struct machine *m) {
-  for (int i = 0; i < m->nwarps; i++) {
-    exec_call_clear(&m->warps[i]);
-    free(m->warps[i].frames);
-    free(m->warps[i].regs);
-    free(m->warps[i].preds);
-  }
-  free(m->warps);
-  free(m->scratch);
-}
-
-/* One block with its own budget, and what is left of the whole. */
-static bool run_block(struct machine *m) {
-  int64_t own = m->launch->block_budget, all = m->left;
-  int64_t given = own > 0 && own < all ? own : all;
-  memory_next_block(m->memory);
-  shadow_next_block(m->shadow);
-  m->left = given;
-  bool ok = exec_flow_block(m);
-  m->left = all - (given - m->left);
-  m->block_number++;
-  return ok;
-}
-
-static bool run_blocks(struct machine *m) {
-  const int64_t *grid = m->launch->grid;
-  for (m->block[2] = 0; m->block[2] < grid[2]; m->block[2]++)
-    for (m->block[1] = 0; m->block[1] < grid[1]; m->block[1]++)
-      for (m->block[0] = 0; m->block[0] < grid[0]; m->block[0]++)
-        if (!run_block(m))
-          return false;
-  return true;
-}
-
 bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xray_report *out,
               struct err *err) {
   *out = (struct xray_report){0};
@@ -160,30 +103,9 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
     return false;
   struct program *p = decode_kernel(m->ptx, f);
   out->ptx_level = !unroll_program(p, launch->sass, &out->mix);
-  struct machine machine = {.program = p, .launch = launch};
-  machine.memory = memory_new(m->ptx, p, f, launch, err);
-  if (!machine.memory) {
-    decode_free(p);
-    return false;
-  }
-  machine.left = launch->budget > 0 ? launch->budget : default_budget;
-  machine.report = report_new(m->ptx, p);
-  machine.tally = tally_new(p);
-  machine.shadow = shadow_new(p, machine.memory, launch);
-  machine.fast = exec_fast_new(p);
-  make_warps(&machine);
-  out->finished = run_blocks(&machine);
-  exec_print_flush(&(struct machine *){&machine}, 1);
-  tally_sum(machine.tally, machine.report, out);
-  out->problems = report_take(machine.report, &out->nproblems);
-  free_warps(&machine);
-  exec_fast_free(machine.fast);
-  shadow_free(machine.shadow);
-  tally_free(machine.tally);
-  report_free(machine.report);
-  memory_free(machine.memory);
+  bool ok = launch_run(m->ptx, f, p, launch, out, err);
   decode_free(p);
-  return true;
+  return ok;
 }
 
 void xray_report_done(struct xray_report *r) {
