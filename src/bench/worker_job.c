@@ -7,6 +7,7 @@
 #include "bench/measure.h"
 #include "bench/tools.h"
 #include "bench/worker_out.h"
+#include "bench/worker_xray.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,15 +311,16 @@ cJSON *worker_job_do(worker_job *j, const struct wire_request *r, const cJSON *l
     return do_hello(j, r->id, r->tools);
   if (strcmp(r->req, "list") == 0)
     return do_list(j, r->id);
+  if (strcmp(r->req, "xray") == 0)
+    return worker_xray(j->kernels, r->id, line, stop_asked);
   struct err what;
   struct device_fault fault;
-  bool later = strcmp(r->req, "xray") == 0 || strcmp(r->req, "counters") == 0 ||
-               strcmp(r->req, "check") == 0;
+  bool later = strcmp(r->req, "counters") == 0 || strcmp(r->req, "check") == 0;
   if (!later)
     err_set(&what, "There is no request \"%.64s\".", r->req);
   else
     err_set(&what, "The request \"%s\" is not served by this version.", r->req);
   wire_fault_set(&fault, later ? "unsupported" : "bad_request", what.text, "",
-                 "Requests are hello, list, run, roofs, cancel and quit.");
+                 "Requests are hello, list, run, roofs, xray, cancel and quit.");
   return worker_job_error(r->id, &fault);
 }

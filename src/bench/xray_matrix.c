@@ -166,8 +166,7 @@ static bool make(struct xray_matrix *x, int64_t n, const struct filling *how, bo
   if ((uint64_t)n < SIZE_MAX / 16) {
     x->bytes = (size_t)n * size;
     x->mapped = (x->bytes / page + 1) * page;
-    x->data =
-        mmap(NULL, x->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    x->data = mmap(NULL, x->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   if (!x->data || x->data == MAP_FAILED) {
     *x = (struct xray_matrix){0};

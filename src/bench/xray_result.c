@@ -181,6 +181,9 @@ static void put_launch(cJSON *o, const struct xray_result *r) {
   put_text(o, "entry", r->entry);
   put_text(o, "op", r->op);
   put_text(o, "dtype", r->dtype);
+  put_text(o, "args", r->args);
+  if (r->args_guessed)
+    cJSON_AddTrueToObject(o, "args_guessed");
   put_text(o, "arch", r->arch);
   put_text(o, "compiler", r->compiler);
   put_three(o, "grid", r->grid);
@@ -355,6 +358,8 @@ static void get_launch(const cJSON *o, struct xray_result *r) {
   get_text(o, "entry", r->entry, sizeof r->entry);
   get_text(o, "op", r->op, sizeof r->op);
   get_text(o, "dtype", r->dtype, sizeof r->dtype);
+  get_text(o, "args", r->args, sizeof r->args);
+  r->args_guessed = json_bool(o, "args_guessed", false);
   get_text(o, "arch", r->arch, sizeof r->arch);
   get_text(o, "compiler", r->compiler, sizeof r->compiler);
   get_three(o, "grid", r->grid);

@@ -32,6 +32,8 @@ struct xray_result {
   bool verified;   /* head.verify was made; else the operation is not known */
   char entry[128]; /* "tiled<32>" */
   char op[16], dtype[8];           /* "gemm", "f32" of A */
+  char args[400];                  /* "A,B,C,M,N,K": what each parameter was given */
+  bool args_guessed;               /* from the names of the parameters */
   char arch[16];                   /* "compute_90"; what the PTX is for */
   char compiler[96];               /* "NVRTC 13.0", "shipped PTX", "a PTX file" */
   int64_t grid[3], block[3], smem; /* smem: dynamic, bytes */

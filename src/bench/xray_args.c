@@ -1,0 +1,317 @@
+#include "bench/xray_args.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "bench/wire.h"
+#include "bench/xray_guess.h"
+#include "bench/xray_half.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const xray_args_names[XRAY_ARGS_ARRAYS] = {"A", "B", "C", "W"};
+
+enum { WORD_MAX = 100 };
+
+/* What is at hand while the arguments are settled. */
+struct binder {
+  struct xray_args *out;
+  struct xray_case *c;
+  const xray_module *m;
+  const char *symbol;
+  const struct xray_params *params;
+  struct device_fault *fault;
+  int nparams; /* by the ABI */
+  char words[XRAY_PARAMS_MAX][WORD_MAX];
+  int nwords;
+  int scalars; /* floating-point values so far */
+};
+
+static const struct xray_params_one *source_of(const struct binder *b, int i) {
+  return b->params->n == b->nparams ? &b->params->all[i] : NULL;
+}
+
+/* "const float *A, const float *B, int n", or by the ABI "8 bytes, 8 bytes, 4 bytes (float)". */
+static void list_params(const struct binder *b, struct str *out) {
+  struct xray_param p;
+  for (int i = 0; i < b->nparams; i++) {
+    const struct xray_params_one *one = source_of(b, i);
+    str_add(out, i ? ", " : "");
+    if (one)
+      str_add(out, one->text);
+    else if (xray_param(b->m, b->symbol, i, &p))
+      str_addf(out, "%lld bytes%s", (long long)p.bytes, p.is_float ? " (floating point)" : "");
+  }
+}
+
+/* A fault with the kernel's parameters and an example of --args behind `what`. */
+static bool refuse(const struct binder *b, const char *what) {
+  struct str list = {0}, why = {0}, next = {0};
+  list_params(b, &list);
+  str_addf(&why, "The kernel's parameters are: %.420s.", list.data ? list.data : "none");
+  const char *words[XRAY_PARAMS_MAX];
+  struct xray_params by_abi = {.n = b->nparams};
+  for (int i = 0; i < b->nparams; i++) {
+    struct xray_param p;
+    const struct xray_params_one *one = source_of(b, i);
+    if (one)
+      by_abi.all[i] = *one;
+    else if (xray_param(b->m, b->symbol, i, &p)) {
+      by_abi.all[i].pointer = p.bytes == 8 && !p.is_float;
+      by_abi.all[i].kind = p.is_float ? XRAY_PARAMS_FLOATING : XRAY_PARAMS_INTEGER;
+    }
+  }
+  xray_guess_example(&by_abi, words);
+  str_add(&next, "Name one thing for each, in order, such as --args '");
+  for (int i = 0; i < b->nparams; i++)
+    str_addf(&next, "%s%s", i ? "," : "", words[i]);
+  str_add(&next, "'.");
+  wire_fault_set(b->fault, "args", what, why.data, next.data);
+  str_free(&list);
+  str_free(&why);
+  str_free(&next);
+  return false;
+}
+
+static bool refusef(const struct binder *b, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool refusef(const struct binder *b, const char *fmt, ...) {
+  char what[400];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(what, sizeof what, fmt, ap);
+  va_end(ap);
+  return refuse(b, what);
+}
+
+/* ---- the words */
+
+static bool add_word(struct binder *b, const char *text, size_t n) {
+  while (n && isspace((unsigned char)*text))
+    text++, n--;
+  while (n && isspace((unsigned char)text[n - 1]))
+    n--;
+  if (n >= WORD_MAX || b->nwords == XRAY_PARAMS_MAX)
+    return refusef(b, "--args has a word of more than %d characters, or more than %d words.",
+                   WORD_MAX - 1, XRAY_PARAMS_MAX);
+  memcpy(b->words[b->nwords], text, n);
+  b->words[b->nwords++][n] = '\0';
+  return true;
+}
+
+/* Cuts at the commas outside of parentheses. */
+static bool cut_words(struct binder *b, const char *text) {
+  int depth = 0;
+  const char *begin = text;
+  for (;; text++) {
+    depth += (*text == '(') - (*text == ')');
+    if (*text && (*text != ',' || depth > 0))
+      continue;
+    if (!add_word(b, begin, (size_t)(text - begin)))
+      return false;
+    if (!*text)
+      return true;
+    begin = text + 1;
+  }
+}
+
+static bool find_words(struct binder *b) {
+  const struct xray_case *c = b->c;
+  if (c->q->args)
+    return cut_words(b, c->q->args);
+  const struct kernel *f = c->front;
+  if (f && f->nlaunches > 0 &&
+      (!c->q->entry || strcmp(f->launches[c->launch].entry, c->q->entry) == 0)) {
+    const struct kernel_launch *l = &f->launches[c->launch];
+    for (int i = 0; i < l->nargs; i++)
+      if (!add_word(b, l->args[i], strlen(l->args[i])))
+        return false;
+    return true;
+  }
+  const char *guess[XRAY_PARAMS_MAX] = {NULL};
+  if (b->params->n != b->nparams || !xray_guess(c, b->params, guess))
+    return refuse(b, "What the kernel's parameters are does not follow from their names.");
+  for (int i = 0; i < b->nparams; i++)
+    if (!add_word(b, guess[i], strlen(guess[i])))
+      return false;
+  return b->out->guessed = true;
+}
+
+/* ---- one argument */
+
+static int array_of(const struct binder *b, int i) {
+  const char *word = b->words[i];
+  const struct xray_params_one *one = source_of(b, i);
+  for (int k = 0; k < XRAY_ARGS_ARRAYS; k++)
+    if (strcmp(word, xray_args_names[k]) == 0 ||
+        (one && one->pointer && strcasecmp(word, xray_args_names[k]) == 0))
+      return k;
+  return -1;
+}
+
+/* A description of parameter i for a sentence. */
+static const char *describe(const struct binder *b, int i, char out[160]) {
+  const struct xray_params_one *one = source_of(b, i);
+  if (one)
+    snprintf(out, 160, "`%s`", one->text);
+  else
+    snprintf(out, 160, "parameter %d", i + 1);
+  return out;
+}
+
+static bool bind_array(struct binder *b, int i, int array, const struct xray_param *abi) {
+  const struct xray_params_one *one = source_of(b, i);
+  char text[160];
+  if (abi->bytes != 8 || abi->is_float || (one && !one->pointer))
+    return refusef(b, "%s is a matrix, and %s of the kernel is no pointer.", b->words[i],
+                   describe(b, i, text));
+  b->out->arg[i].array = array;
+  b->out->uses[array] = true;
+  return true;
+}
+
+static bool put_integer(struct binder *b, int i, double v, const struct xray_param *abi) {
+  const struct xray_params_one *one = source_of(b, i);
+  bool whole = v == floor(v), positive = one && one->is_unsigned;
+  double top = ldexp(1, (int)(8 * abi->bytes) - (positive ? 0 : 1));
+  char text[160];
+  if (!whole || v >= top || v < (positive ? 0 : -top) || fabs(v) > 9007199254740992.0)
+    return refusef(b, "%s = %.17g does not fit into %s of the kernel (%lld bytes).", b->words[i], v,
+                   describe(b, i, text), (long long)abi->bytes);
+  int64_t x = (int64_t)v;
+  memcpy(b->out->arg[i].value, &x, (size_t)abi->bytes); /* both are little-endian */
+  return true;
+}
+
+static void put_float(struct binder *b, int i, double v, const struct xray_param *abi) {
+  const struct xray_params_one *one = source_of(b, i);
+  unsigned char *to = b->out->arg[i].value;
+  float f = (float)v;
+  if (abi->bytes == 8)
+    memcpy(to, &v, 8);
+  else if (abi->bytes == 4)
+    memcpy(to, &f, 4);
+  else {
+    uint16_t h = xray_half_from(f, one->dtype);
+    memcpy(to, &h, 2);
+  }
+}
+
+/* Takes a floating-point argument as alpha or beta, if it can be told which. */
+static void note_scalar(struct binder *b, int i, double v) {
+  const struct xray_params_one *one = source_of(b, i);
+  struct xray_case *c = b->c;
+  const char *name = one ? one->name : "";
+  bool alpha = strcasecmp(name, "alpha") == 0 || strcmp(b->words[i], "alpha") == 0 ||
+               strncmp(b->words[i], "alpha=", 6) == 0;
+  bool beta = strcasecmp(name, "beta") == 0 || strcmp(b->words[i], "beta") == 0 ||
+              strncmp(b->words[i], "beta=", 5) == 0;
+  if (!alpha && !beta && !one && b->scalars < 2)
+    *(b->scalars == 0 ? &alpha : &beta) = true;
+  b->scalars++;
+  if (alpha)
+    c->alpha = v;
+  else if (beta)
+    c->beta = v;
+  else if (c->check) {
+    c->check = false;
+    snprintf(c->reason, sizeof c->reason,
+             "C was not checked: what the number %.40s does to it is not known.", b->words[i]);
+  }
+}
+
+static bool value_of(struct binder *b, int i, double *v) {
+  struct xray_case *c = b->c;
+  const char *word = b->words[i];
+  struct err err;
+  char text[160];
+  if (strcmp(word, "alpha") == 0 || strcmp(word, "beta") == 0) {
+    *v = word[0] == 'a' ? c->alpha : c->beta;
+    return true;
+  }
+  if (strncmp(word, "alpha=", 6) == 0)
+    word += 6;
+  else if (strncmp(word, "beta=", 5) == 0)
+    word += 5;
+  if (expr_eval(word, xray_case_lookup, c, v, &err))
+    return true;
+  return refusef(b, "\"%s\" for %s of the kernel is no number: %.200s", word, describe(b, i, text),
+                 err.text);
+}
+
+static bool bind_value(struct binder *b, int i, const struct xray_param *abi) {
+  const struct xray_params_one *one = source_of(b, i);
+  char text[160];
+  double v;
+  if (one && one->pointer)
+    return refusef(b,
+                   "%s of the kernel is a pointer, and \"%s\" is no matrix: there are A, B, C "
+                   "and W (zeros).",
+                   describe(b, i, text), b->words[i]);
+  bool floating = abi->is_float || (one && one->kind == XRAY_PARAMS_FLOATING);
+  bool fits = abi->bytes == 1 || abi->bytes == 2 || abi->bytes == 4 || abi->bytes == 8;
+  if (!fits || (floating && abi->bytes == 1) || (floating && abi->bytes == 2 && !one))
+    return refusef(b,
+                   "%s of the kernel is a structure of %lld bytes; an x-ray can only give "
+                   "matrices and numbers.",
+                   describe(b, i, text), (long long)abi->bytes);
+  if (!value_of(b, i, &v))
+    return false;
+  b->out->arg[i].array = -1;
+  b->out->arg[i].bytes = (int)abi->bytes;
+  if (!floating)
+    return put_integer(b, i, v, abi);
+  put_float(b, i, v, abi);
+  note_scalar(b, i, v);
+  return true;
+}
+
+static bool take_types(struct binder *b) {
+  const struct xray_params_one *of[3] = {NULL, NULL, NULL};
+  for (int i = 0; i < b->nparams; i++) {
+    int array = b->out->arg[i].array;
+    if (array >= 0 && array < 3 && source_of(b, i))
+      of[array] = source_of(b, i);
+  }
+  return xray_case_types(b->c, of, b->fault);
+}
+
+/* The words as one text, for the result. */
+static void join(const struct binder *b) {
+  size_t n = 0, size = sizeof b->out->text;
+  for (int i = 0; i < b->nwords && n < size; i++)
+    n += (size_t)snprintf(b->out->text + n, size - n, "%s%s", i ? "," : "", b->words[i]);
+}
+
+bool xray_args_bind(struct xray_args *a, struct xray_case *c, const xray_module *m,
+                    const char *symbol, const struct xray_params *params,
+                    struct device_fault *fault) {
+  memset(a, 0, sizeof *a);
+  struct binder b = {.out = a, .c = c, .m = m, .symbol = symbol, .params = params, .fault = fault};
+  struct xray_param abi;
+  while (xray_param(m, symbol, b.nparams, &abi))
+    if (++b.nparams > XRAY_PARAMS_MAX) {
+      wire_fault_set(fault, "args", "The kernel has more parameters than an x-ray can give.", "",
+                     "Put them into fewer.");
+      return false;
+    }
+  if (!find_words(&b))
+    return false;
+  if (b.nwords != b.nparams && !(b.nparams == 0 && !b.words[0][0]))
+    return refusef(&b, "The kernel takes %d arguments, and %s %d.", b.nparams,
+                   c->q->args ? "--args gives" : "the front matter has", b.nwords);
+  a->n = b.nparams;
+  for (int i = 0; i < b.nparams; i++) {
+    xray_param(m, symbol, i, &abi);
+    int array = array_of(&b, i);
+    if (array >= 0 ? !bind_array(&b, i, array, &abi) : !bind_value(&b, i, &abi))
+      return false;
+  }
+  join(&b);
+  return take_types(&b);
+}
