@@ -35,6 +35,24 @@ bool fields_rate(const struct fields_rates *r, const char *name, double *value) 
   return find(field, sizeof field / sizeof *field, name, value);
 }
 
+struct fields_counts fields_counts_of(const struct xray_result *r) {
+  return (struct fields_counts){.counts = r->counts,
+                                .flop = r->flop_executed,
+                                .occupancy = r->occupancy,
+                                .registers = r->registers >= 0 ? (double)r->registers : NAN};
+}
+
+bool fields_count(const struct fields_counts *c, const char *name, double *value) {
+  const struct named more[] = {
+      {"flop", c->flop}, {"occupancy", c->occupancy}, {"registers", c->registers}};
+  for (int i = 0; xray_result_count_name(i); i++)
+    if (strcmp(xray_result_count_name(i), name) == 0) {
+      *value = xray_result_count(&c->counts, i);
+      return true;
+    }
+  return find(more, sizeof more / sizeof *more, name, value);
+}
+
 bool fields_device(const struct device_info *d, const char *name, double *value) {
   if (!d)
     return false;

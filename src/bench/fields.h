@@ -5,6 +5,7 @@
 
 #include "bench/result.h"
 #include "bench/roofs.h"
+#include "bench/xray_result.h"
 
 enum { FIELDS_EXPERIMENT = 96, FIELDS_AS = 16 };
 
@@ -17,9 +18,20 @@ struct fields_rates {
 /* The rates of a result; those without a reference or a roof stay unknown. Cannot fail. */
 struct fields_rates fields_of(const struct result *r);
 
+/* What lessons ask of a run in the x-ray: the counts by their names in JSON (gld_sectors ...), and
+ * flop (executed), occupancy (0..1), registers; NAN where it is not known. */
+struct fields_counts {
+  struct xray_counts counts;
+  double flop, occupancy, registers;
+};
+
+/* The counts of a result. Cannot fail. */
+struct fields_counts fields_counts_of(const struct xray_result *r);
+
 /* Each gives a number by the name behind the dot; false where it is not known. d and r may be NULL:
  * nothing is known then. */
 bool fields_rate(const struct fields_rates *r, const char *name, double *value);
+bool fields_count(const struct fields_counts *c, const char *name, double *value);
 bool fields_device(const struct device_info *d, const char *name, double *value);
 bool fields_roof(const struct roofs *r, const char *name, double *value);
 

@@ -225,6 +225,45 @@ const struct experiment *lesson_experiment(const struct lesson *l, const char *i
   return NULL;
 }
 
+const struct text2 *lesson_ask(const struct experiment *e, int place) {
+  const struct text2 *own = &e->side[place].ask;
+  return own->in[LANG_EN] ? own : &e->ask;
+}
+
+const char *lesson_quantity(const struct experiment *e, int place) {
+  return e->side[place].quantity ? e->side[place].quantity : e->quantity;
+}
+
+const char *lesson_unit(const struct experiment *e, int place) {
+  return e->side[place].unit ? e->side[place].unit : e->unit;
+}
+
+const char *lesson_count_name(int i) {
+  static const char *const names[] = {"gld_requests",
+                                      "gld_sectors",
+                                      "gld_wavefronts",
+                                      "gst_requests",
+                                      "gst_sectors",
+                                      "gst_wavefronts",
+                                      "lds_requests",
+                                      "lds_wavefronts",
+                                      "lds_conflicts",
+                                      "sts_requests",
+                                      "sts_wavefronts",
+                                      "sts_conflicts",
+                                      "ffma",
+                                      "fadd",
+                                      "fmul",
+                                      "other_flop",
+                                      "warp_instructions",
+                                      "barriers",
+                                      "divergent_branches",
+                                      "flop",
+                                      "occupancy",
+                                      "registers"};
+  return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : NULL;
+}
+
 const struct note *lesson_note(const struct lesson *l, const char *id) {
   for (int i = 0; i < l->nnotes; i++)
     if (strcmp(l->notes[i].id, id) == 0)

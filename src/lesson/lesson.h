@@ -56,6 +56,8 @@ struct exp_run {
 struct exp_side { /* what is run in one place: cuda, cpu or xray */
   struct exp_run *runs;
   int nruns;
+  struct text2 ask;      /* its own question, quantity and unit; NULLs: the experiment's */
+  char *quantity, *unit; /* the x-ray's quantity is over AS.gld_sectors and the other counts */
 };
 
 struct experiment {
@@ -156,6 +158,15 @@ const struct experiment *lesson_experiment(const struct lesson *l, const char *i
 const struct note *lesson_note(const struct lesson *l, const char *id);
 int lesson_step(const struct lesson *l,
                 const char *id); /* index, or -1; a number from 1 also counts */
+
+/* What an experiment asks in a place (EXP_CUDA ...), and what answers it: the place's own, else the
+ * experiment's. */
+const struct text2 *lesson_ask(const struct experiment *e, int place);
+const char *lesson_quantity(const struct experiment *e, int place);
+const char *lesson_unit(const struct experiment *e, int place);
+
+/* Names of what the x-ray counts, as a quantity has them behind the dot; NULL behind the last. */
+const char *lesson_count_name(int i);
 
 /* Title and prose of the section of that id, a step or a note; false if there is none. */
 bool lesson_section(const struct lesson *l, const char *id, enum lang lang, const char **title,

@@ -88,7 +88,7 @@ static void check_members(struct check *c) {
     only_known(c, json_get(n, "sweep"), " var values ");
     only_known_in(c, json_get(n, "not_visible"), " if text ");
     for (int p = 0; p < EXP_PLACES; p++) {
-      only_known(c, json_get(n, places[p]), " runs band ");
+      only_known(c, json_get(n, places[p]), " runs band ask quantity unit ");
       only_known_in(c, json_get(json_get(n, places[p]), "runs"), " as kernel M N K params ");
     }
   }
@@ -260,10 +260,15 @@ static void check_item(struct check *c, int index) {
 struct exp_names {
   const struct exp_side *side;
   const char *sweep;
+  bool counts; /* of the x-ray, which knows no time */
 };
 
+static const char *field_name(const struct exp_names *names, int i) {
+  static const char *const times[] = {"gflops", "ms", "gbs", "ratio", "share", NULL};
+  return names->counts ? lesson_count_name(i) : times[i];
+}
+
 static bool exp_lookup(void *ctx, const char *name, double *value) {
-  static const char *const fields[] = {"gflops", "ms", "gbs", "ratio", "share"};
   const struct exp_names *names = ctx;
   *value = 1.5; /* any value but 0 and 1, which hide divisions and powers */
   if (names->sweep && strcmp(name, names->sweep) == 0)
@@ -272,8 +277,8 @@ static bool exp_lookup(void *ctx, const char *name, double *value) {
     size_t n = strlen(names->side->runs[i].as);
     if (strncmp(name, names->side->runs[i].as, n) != 0 || name[n] != '.')
       continue;
-    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
-      if (strcmp(name + n + 1, fields[f]) == 0)
+    for (int f = 0; field_name(names, f); f++)
+      if (strcmp(name + n + 1, field_name(names, f)) == 0)
         return true;
   }
   return false;
@@ -344,6 +349,13 @@ static void check_run(struct check *c, const cJSON *node, const struct experimen
   }
 }
 
+/* The x-ray executes CUDA kernels. */
+static void check_target(struct check *c, const cJSON *node, const struct exp_run *run, int place) {
+  const struct kernel *k = c->kernels ? catalog_find(c->kernels, run->kernel) : NULL;
+  if (k && place == EXP_XRAY && k->target != KERNEL_CUDA)
+    FAULT(c, node, "run \"%s\": the x-ray runs CUDA kernels, and %s is none", run->as, k->id);
+}
+
 static void check_experiment(struct check *c, int index) {
   const struct experiment *e = &c->l->experiments[index];
   const cJSON *node = node_at(c, "experiments", index);
@@ -351,7 +363,7 @@ static void check_experiment(struct check *c, int index) {
     FAULT(c, node, "experiment \"%s\" has no \"not_visible\"", e->id);
   for (int p = 0; p < EXP_PLACES; p++) {
     static const char *const places[] = {"cuda", "cpu", "xray"};
-    struct exp_names names = {&e->side[p], e->sweep_var};
+    struct exp_names names = {&e->side[p], e->sweep_var, p == EXP_XRAY};
     const cJSON *side = json_get(node, places[p]), *run;
     if (!e->side[p].nruns)
       continue;
@@ -361,13 +373,18 @@ static void check_experiment(struct check *c, int index) {
       check_expr(c, side, "band", e->band_low[p], &names);
       check_expr(c, side, "band", e->band_high[p], &names);
     }
-    check_expr(c, side, "quantity", e->quantity, &names);
-    for (int i = 0; i < e->nnot_visible; i++)
+    check_expr(c, side, "quantity", lesson_quantity(e, p), &names);
+    if (e->side[p].quantity && e->ask.in[LANG_EN] && !e->side[p].ask.in[LANG_EN])
+      FAULT(c, side, "experiment \"%s\", %s: a \"quantity\" of its own needs an \"ask\"", e->id,
+            places[p]);
+    for (int i = 0; i < e->nnot_visible && !e->side[p].quantity; i++)
       check_expr(c, side, "the \"if\"", e->not_visible[i].cond, &names);
     run = json_get(side, "runs");
     run = run ? run->child : NULL;
-    for (int i = 0; i < e->side[p].nruns && run; i++, run = run->next)
+    for (int i = 0; i < e->side[p].nruns && run; i++, run = run->next) {
       check_run(c, run, e, &e->side[p].runs[i]);
+      check_target(c, run, &e->side[p].runs[i], p);
+    }
   }
 }
 

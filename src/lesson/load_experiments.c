@@ -33,6 +33,24 @@ static bool load_band(const struct load *ld, const cJSON *obj, char **low, char 
   return load_expr_node(ld, node, "band", low) && load_expr_node(ld, node->next, "band", high);
 }
 
+static bool load_unit(const struct load *ld, const cJSON *obj, char **out) {
+  const cJSON *unit = json_get(obj, "unit");
+  if (unit && !cJSON_IsString(unit))
+    return json_fail(ld->doc, unit, ld->err, "\"unit\" must be a text in quotes");
+  *out = unit ? alloc_str(unit->valuestring) : NULL;
+  return true;
+}
+
+/* What a place asks instead of the experiment. A quantity of its own has a unit of its own. */
+static bool load_own(const struct load *ld, const cJSON *side, struct exp_side *s) {
+  if (!load_text2(ld, side, "ask", false, &s->ask) ||
+      !load_expr(ld, side, "quantity", false, &s->quantity) || !load_unit(ld, side, &s->unit))
+    return false;
+  if (s->quantity && !s->unit)
+    s->unit = alloc_str("");
+  return true;
+}
+
 static bool load_place(const struct load *ld, const cJSON *obj, struct experiment *e, int place) {
   const cJSON *side = json_get(obj, place_key[place]), *node;
   int n;
@@ -56,7 +74,7 @@ static bool load_place(const struct load *ld, const cJSON *obj, struct experimen
     if (!e->sweep_var && (!run->M || !run->N || !run->K))
       return json_fail(ld->doc, node, ld->err, "a run without sweep needs \"M\", \"N\" and \"K\"");
   }
-  return load_band(ld, side, &e->band_low[place], &e->band_high[place]) &&
+  return load_own(ld, side, s) && load_band(ld, side, &e->band_low[place], &e->band_high[place]) &&
          (e->band_low[place] || load_band(ld, obj, &e->band_low[place], &e->band_high[place]));
 }
 
@@ -99,10 +117,10 @@ static bool load_not_visible(const struct load *ld, const cJSON *obj, struct exp
 static bool load_experiment(const struct load *ld, const cJSON *obj, struct experiment *e) {
   if (!cJSON_IsObject(obj))
     return json_fail(ld->doc, obj, ld->err, "each of \"experiments\" must be an object {...}");
-  const cJSON *unit = json_get(obj, "unit");
-  if (unit && !cJSON_IsString(unit))
-    return json_fail(ld->doc, unit, ld->err, "\"unit\" must be a text in quotes");
-  e->unit = alloc_str(unit ? unit->valuestring : "");
+  if (!load_unit(ld, obj, &e->unit))
+    return false;
+  if (!e->unit)
+    e->unit = alloc_str("");
   if (!load_id(ld, obj, "id", false, &e->id) || !load_text2(ld, obj, "ask", false, &e->ask) ||
       !load_sweep(ld, obj, e) || !load_expr(ld, obj, "quantity", true, &e->quantity))
     return false;
@@ -141,6 +159,9 @@ static void free_side(struct exp_side *s) {
     expr_vars_free(&r->params);
   }
   free(s->runs);
+  load_text2_free(&s->ask);
+  free(s->quantity);
+  free(s->unit);
 }
 
 void load_experiments_done(struct experiment *e) {

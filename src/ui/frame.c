@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "bench/result.h"
+#include "bench/xray_result.h"
 #include "lesson/lesson.h"
 #include "ui/canvas.h"
 #include "ui/strings.h"
@@ -25,7 +26,8 @@ static const char usage[] =
     "  --lang en|zh|auto language\n"
     "  --theme NAME      dark, light, contrast or mono\n"
     "  --pane PANE       text, sim or live, where only one has room\n"
-    "  --live FILE       show this result (from mmtutor run --json) in the live pane\n"
+    "  --live FILE       show this result (from mmtutor run --json, or xray --json) in the\n"
+    "                    live pane\n"
     "  --ascii           only ASCII glyphs\n"
     "  --svg             write an SVG instead of text\n"
     "  --check           print what is clipped instead; without --size at every size\n";
@@ -142,22 +144,42 @@ static ui *open_ui(const struct options *o, enum lang lang) {
   return ui_new(&u);
 }
 
-/* The result of --live: the object itself, or the first of "runs". */
-static bool show_live(ui *u, const char *path, struct err *err) {
-  json_doc *doc = json_load(path, 0, err);
-  if (!doc)
-    return false;
-  const cJSON *obj = json_root(doc), *runs = json_get(obj, "runs");
-  if (cJSON_IsArray(runs) && cJSON_GetArraySize(runs) > 0)
-    obj = cJSON_GetArrayItem(runs, 0);
+static bool is_xray(const cJSON *obj) {
+  return cJSON_IsNumber(json_get(obj, xray_result_count_name(0)));
+}
+
+/* One result of --live: what a device measured, or what the x-ray counted. */
+static bool show_one(ui *u, const cJSON *obj, struct err *err) {
+  if (is_xray(obj)) {
+    struct xray_result x;
+    bool ok = xray_result_from_json(obj, &x, err);
+    if (ok)
+      ui_show_xray(u, &x);
+    xray_result_done(&x);
+    return ok;
+  }
   struct result r;
   result_init(&r);
   bool ok = result_from_json(obj, &r, err);
   if (ok)
     ui_show_result(u, &r);
-  else
-    err_prefix(err, "%s", path);
   result_done(&r);
+  return ok;
+}
+
+/* The result of --live: the object itself, or the first of "runs"; of the x-ray all of them, which
+ * stand beside each other. */
+static bool show_live(ui *u, const char *path, struct err *err) {
+  json_doc *doc = json_load(path, 0, err);
+  if (!doc)
+    return false;
+  const cJSON *obj = json_root(doc), *runs = json_get(obj, "runs");
+  const cJSON *first = cJSON_IsArray(runs) && runs->child ? runs->child : obj;
+  bool ok = show_one(u, first, err);
+  for (const cJSON *one = first->next; one && ok && is_xray(first); one = one->next)
+    ok = show_one(u, one, err);
+  if (!ok)
+    err_prefix(err, "%s", path);
   json_free(doc);
   return ok;
 }

@@ -5,6 +5,7 @@
 #include "ui/live_draw.h"
 #include "ui/live_form.h"
 #include "ui/live_plan.h"
+#include "ui/live_start.h"
 #include "ui/live_values.h"
 
 #include <math.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 
 enum { LONG_RUN_S = 5, GUESS_COLS = 24 };
-static const double RUN_SECONDS = 1;
 
 live *live_new(const struct live_world *world) {
   live *l = alloc_zero(1, sizeof *l);
@@ -29,25 +29,6 @@ void live_free(live *l) {
     return;
   live_plan_drop(l);
   free(l);
-}
-
-static void forget_fault(live *l) {
-  memset(&l->fault, 0, sizeof l->fault);
-  l->say = NULL;
-}
-
-static void fail(live *l, const char *code, const char *what) {
-  forget_fault(l);
-  snprintf(l->fault.code, sizeof l->fault.code, "%s", code);
-  snprintf(l->fault.what, sizeof l->fault.what, "%s", what);
-  l->phase = LIVE_FAILED;
-}
-
-/* A sentence of the program's own, in the language of the screen. */
-static void say(live *l, const char *id, const char *what) {
-  forget_fault(l);
-  l->say = id;
-  snprintf(l->say_what, sizeof l->say_what, "%s", what);
 }
 
 /* Experiments are named within their lesson; what is known of kernels stays. */
@@ -75,6 +56,14 @@ static void keep_last_run(live *l) {
     live_plan_custom(l, last.kernel, &last.size);
 }
 
+void live_prediction_key(const live *l, const struct experiment *e, const char *step,
+                         char key[96]) {
+  static const char *const suffix[EXP_PLACES] = {"@cuda", "@cpu", "@xray"};
+  int place = live_plan_place_of(l, e);
+  bool own = e && e->side[place].ask.in[LANG_EN];
+  snprintf(key, 96, "%.64s%s", step, own ? suffix[place] : "");
+}
+
 void live_set_experiment(live *l, const struct lesson *lesson, const struct experiment *e,
                          const char *step, bool locked) {
   cancel(l);
@@ -88,16 +77,16 @@ void live_set_experiment(live *l, const struct lesson *lesson, const struct expe
   l->lesson = lesson;
   l->experiment = e;
   snprintf(l->step, sizeof l->step, "%s", step);
-  l->locked = locked;
   l->guessing = l->form.on = false;
   if (!l->dropped)
     l->phase = LIVE_IDLE;
   l->note = NULL;
   l->prediction = l->quantity = NAN;
-  l->predicted = lesson && l->w.progress &&
-                 progress_prediction(l->w.progress, lesson->id, step, &l->prediction);
+  l->predicted = false;
+  l->locked = l->asks = locked;
+  live_plan_question(l);
   field_init(&l->guess, GUESS_COLS);
-  forget_fault(l);
+  live_start_clear(l);
   struct err ignored;
   if (e) {
     l->custom = false;
@@ -121,7 +110,7 @@ static bool read_guess(live *l, double *value) {
   *value = NAN;
   if (!l->guess.text[strspn(l->guess.text, " ")])
     return true;
-  const char *unit = l->experiment->unit ? l->experiment->unit : "";
+  const char *unit = lesson_unit(l->experiment, live_plan_place(l));
   enum unit_class want = UNIT_NONE;
   double scale = 1;
   if (!units_parse(l->guess.text, &v, &err)) {
@@ -135,7 +124,7 @@ static bool read_guess(live *l, double *value) {
   if (unit[0] && units_parse(text, &one, NULL))
     scale = one.value;
   if (v.unit != UNIT_NONE && v.unit != want) {
-    say(l, unit[0] ? "live.asks_for" : "live.asks_plain", unit);
+    live_start_say(l, unit[0] ? "live.asks_for" : "live.asks_plain", unit);
     return false;
   }
   *value = v.unit == UNIT_NONE ? v.value : v.value / scale;
@@ -144,14 +133,17 @@ static bool read_guess(live *l, double *value) {
 
 static void commit_guess(live *l) {
   double value;
-  forget_fault(l);
+  live_start_clear(l);
   if (!read_guess(l, &value))
     return;
   l->prediction = value;
   l->predicted = true;
   l->guessing = l->locked = false;
-  if (l->w.progress && l->lesson)
-    progress_predict(l->w.progress, l->lesson->id, l->step, value);
+  if (!l->w.progress || !l->lesson)
+    return;
+  char key[96];
+  live_prediction_key(l, l->experiment, l->step, key);
+  progress_predict(l->w.progress, l->lesson->id, key, value);
 }
 
 bool live_key(live *l, int key) {
@@ -174,62 +166,17 @@ bool live_key(live *l, int key) {
 
 bool live_running(const live *l) { return l->phase == LIVE_RUNNING || l->phase == LIVE_CANCELLING; }
 
-static const char *device_for(const live *l, const struct kernel *k) {
-  const char *prefix = k->target == KERNEL_CUDA ? "cuda" : "cpu";
-  if (l->at < l->ndevices && strncmp(l->device[l->at].id, prefix, strlen(prefix)) == 0)
-    return l->device[l->at].id;
-  for (int i = 0; i < l->ndevices; i++)
-    if (strncmp(l->device[i].id, prefix, strlen(prefix)) == 0)
-      return l->device[i].id;
-  return k->target == KERNEL_CPU ? "cpu" : "";
-}
-
-/* Starts run[now]. False with a fault. */
-static bool start(live *l) {
-  struct live_run *r = &l->run[l->now];
-  const char *where = device_for(l, r->kernel);
-  struct err err = {""};
-  memset(&l->cur, 0, sizeof l->cur);
-  if (!where[0]) {
-    fail(l, "no_device", l->no_cuda);
-    if (!l->no_cuda[0])
-      say(l, "live.no_gpu", "");
-    return false;
-  }
-  struct client_run run = {.device = where,
-                           .kernel = r->kernel->id,
-                           .source = r->kernel->builtin ? NULL : r->kernel->source,
-                           .size = r->size,
-                           .params_of = r->kernel,
-                           .seconds = RUN_SECONDS,
-                           .reference = !live_plan_sweeps(l),
-                           .isa = "auto",
-                           .seed = 1,
-                           .prediction = l->custom ? NAN : l->prediction};
-  if (!kernel_accepts(r->kernel, &r->size, &err)) {
-    fail(l, "size", err.text);
-    return false;
-  }
-  l->request = client_run(l->w.client, &run, &err);
-  if (!l->request) {
-    fail(l, "worker", err.text);
-    return false;
-  }
-  l->phase = LIVE_RUNNING;
-  return true;
-}
-
 static void begin(live *l) {
   struct err err;
-  forget_fault(l);
+  live_start_clear(l);
   l->quantity = NAN;
   l->note = NULL;
   if (!live_plan_make(l, &err)) {
-    fail(l, "plan", err.text);
+    live_start_fail(l, "plan", err.text);
     return;
   }
   l->now = 0;
-  start(l);
+  live_start(l);
 }
 
 static void want_run(live *l) {
@@ -237,17 +184,17 @@ static void want_run(live *l) {
   if (live_running(l))
     return;
   if (l->locked && !l->predicted) {
-    forget_fault(l);
+    live_start_clear(l);
     l->guessing = true;
     return;
   }
   if (!l->w.client) {
-    fail(l, "worker", "");
-    say(l, "live.no_worker", "");
+    live_start_fail(l, "worker", "");
+    live_start_say(l, "live.no_worker", "");
     return;
   }
   if (l->nruns == 0 && !live_plan_make(l, &err)) {
-    fail(l, "plan", err.text);
+    live_start_fail(l, "plan", err.text);
     return;
   }
   double longest;
@@ -344,6 +291,8 @@ static void take_hello(live *l, const struct client_event *ev) {
   l->at = at < 0 ? 0 : at;
   snprintf(l->no_cuda, sizeof l->no_cuda, "%s", ev->no_cuda ? ev->no_cuda : "");
   struct err ignored;
+  if (l->phase == LIVE_IDLE)
+    live_plan_question(l);
   if (l->experiment && !l->custom && l->phase == LIVE_IDLE && !l->form.on)
     live_plan_make(l, &ignored);
 }
@@ -356,21 +305,34 @@ static void take_roofs(live *l, const struct roofs *r) {
   l->has_roofs[i] = true;
 }
 
-static void take_result(live *l, const struct result *r) {
+/* A run that ended with a result: the next one, if this one was right. */
+static void take_end(live *l) {
   struct live_run *run = &l->run[l->now];
-  result_copy(&run->result, r);
   run->done = true;
   l->request = 0;
-  if (!r->verify.ok) {
+  if (!live_plan_good(run)) {
     l->phase = LIVE_DONE;
   } else if (l->now + 1 < l->nruns && l->phase == LIVE_RUNNING) {
     l->now++;
-    start(l);
+    live_start(l);
   } else {
     l->phase = LIVE_DONE;
   }
   if (l->phase == LIVE_DONE)
     live_plan_conclude(l);
+}
+
+static void take_result(live *l, const struct result *r) {
+  result_copy(&l->run[l->now].result, r);
+  take_end(l);
+}
+
+static void take_xray(live *l, const struct xray_result *x) {
+  struct live_run *run = &l->run[l->now];
+  run->xray = alloc_zero(1, sizeof *run->xray);
+  xray_result_copy(run->xray, x);
+  result_copy(&run->result, &x->head);
+  take_end(l);
 }
 
 static void take_samples(live *l, const struct client_event *ev) {
@@ -407,6 +369,9 @@ static bool take_run_event(live *l, const struct client_event *ev) {
   case CLIENT_RESULT:
     take_result(l, ev->result);
     return true;
+  case CLIENT_XRAY:
+    take_xray(l, ev->xray);
+    return true;
   case CLIENT_CANCELLED:
     l->phase = LIVE_IDLE;
     l->request = 0;
@@ -441,14 +406,11 @@ bool live_event(live *l, const struct client_event *ev) {
   }
 }
 
-void live_show(live *l, const struct result *r) {
+/* Plans the run of a result that came from elsewhere; false if its kernel is not known here. */
+static bool plan_shown(live *l, const struct result *r) {
   const struct kernel *k = catalog_find(l->w.catalog, r->kernel);
   if (!k)
-    return;
-  if (l->ndevices == 0) {
-    l->device[l->ndevices++] = r->device;
-    l->greeted = true;
-  }
+    return false;
   struct kernel_size size = kernel_size_default(k, r->M, r->N, r->K);
   for (int i = 0; i < r->nparams; i++)
     kernel_set_param(k, &size, r->params[i].name, r->params[i].value, NULL);
@@ -458,7 +420,36 @@ void live_show(live *l, const struct result *r) {
   l->locked = l->guessing = false;
   live_plan_custom(l, k, &size);
   l->phase = LIVE_RUNNING;
-  take_result(l, r);
+  return true;
+}
+
+void live_show(live *l, const struct result *r) {
+  if (l->ndevices == 0 && catalog_find(l->w.catalog, r->kernel)) {
+    l->device[l->ndevices++] = r->device;
+    l->greeted = true;
+  }
+  if (plan_shown(l, r))
+    take_result(l, r);
+}
+
+/* The runs of the experiment are filled in by their sizes; any other result is a run of its own. */
+void live_show_xray(live *l, const struct xray_result *x) {
+  struct err ignored;
+  l->choice = LIVE_XRAY;
+  l->greeted = true;
+  if (!l->custom && l->phase != LIVE_RUNNING && l->phase != LIVE_DONE)
+    live_plan_make(l, &ignored);
+  for (int i = 0; i < l->nruns && !l->custom; i++)
+    if (live_start_matches(&l->run[i], &x->head) && !l->run[i].done) {
+      l->predicted = true;
+      l->locked = l->guessing = false;
+      l->now = i;
+      l->phase = LIVE_CANCELLING; /* nothing is started behind it */
+      take_xray(l, x);
+      return;
+    }
+  if (plan_shown(l, &x->head))
+    take_xray(l, x);
 }
 
 /* ---- what others ask */

@@ -23,6 +23,10 @@ struct live_world {
 live *live_new(const struct live_world *world);
 void live_free(live *l);
 
+/* The name under which the prediction of a step is kept, in key: the step, or another where this
+ * machine is asked another question of the experiment (the x-ray counts, it does not time). */
+void live_prediction_key(const live *l, const struct experiment *e, const char *step, char key[96]);
+
 /* The experiment of a step (NULL: free runs of the kernel last used). `locked`: a prediction must
  * come first. lesson and step name where the prediction is kept. */
 void live_set_experiment(live *l, const struct lesson *lesson, const struct experiment *e,
@@ -42,6 +46,9 @@ bool live_running(const live *l);
 
 /* Puts a finished result in as if it had just come (frames, tests). */
 void live_show(live *l, const struct result *r);
+
+/* The same of the x-ray: a run of the experiment, where it is one. */
+void live_show_xray(live *l, const struct xray_result *x);
 
 /* The section of the lesson's prose that explains why the effect of the experiment is not visible
  * in these results; NULL if it is visible, or nothing has run. */

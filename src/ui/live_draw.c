@@ -10,6 +10,7 @@
 #include "ui/live_plot.h"
 #include "ui/live_result.h"
 #include "ui/live_values.h"
+#include "ui/live_xray.h"
 #include "ui/words.h"
 
 #include <math.h>
@@ -32,8 +33,9 @@ static void draw_guess(struct live_pen *p) {
   if (w > 0)
     field_draw(&l->guess, p->cv, x, p->y, w, true);
   x += w + 1;
-  if (l->experiment->unit && l->experiment->unit[0])
-    x += canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_TEXT, 0, l->experiment->unit) + 2;
+  const char *unit = lesson_unit(l->experiment, live_plan_place(l));
+  if (unit[0])
+    x += canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_TEXT, 0, unit) + 2;
   canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_NOW, 0,
              live_pen_word(p, "live.no_idea_key"));
 }
@@ -43,7 +45,7 @@ static void draw_prediction(struct live_pen *p) {
   bool owed = l->locked && !l->predicted;
   if (!l->experiment || (l->custom && !owed))
     return;
-  const char *ask = l->experiment->ask.in[p->lang];
+  const char *ask = lesson_ask(l->experiment, live_plan_place(l))->in[p->lang];
   int bottom = p->r.h;
   p->r.h -= p->r.h > 1; /* a long question leaves the field its line */
   live_pen_wrap(p, ROLE_TEXT, ask ? ask : "");
@@ -59,8 +61,8 @@ static void draw_prediction(struct live_pen *p) {
   } else {
     char text[96];
     int x = p->r.x + LIVE_PEN_LABEL;
-    snprintf(text, sizeof text, "%.6g%s%s", l->prediction, l->experiment->unit[0] ? " " : "",
-             l->experiment->unit);
+    const char *unit = lesson_unit(l->experiment, live_plan_place(l));
+    snprintf(text, sizeof text, "%.6g%s%s", l->prediction, unit[0] ? " " : "", unit);
     x += canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_TEXT, 0, text) + 2;
     canvas_fit(p->cv, x, p->y, live_pen_room(p, x), ROLE_DIM, 0, live_pen_word(p, "live.yours"));
   }
@@ -82,20 +84,42 @@ static void draw_off(struct live_pen *p, int x) {
   free(say);
 }
 
+/* Whether the x-ray runs what is planned. */
+static bool counts(const live *l) {
+  for (int i = 0; i < l->nruns; i++)
+    if (live_plan_counts(l, l->run[i].kernel))
+      return true;
+  return false;
+}
+
+/* An experiment without a question for the x-ray, which ran it all the same. */
+static bool asks_time(const live *l) {
+  return l->experiment && !l->custom && counts(l) && live_plan_place(l) == EXP_CUDA;
+}
+
 /* Measured against what was predicted and what the lesson expects. */
 static void draw_conclusion(struct live_pen *p) {
   live *l = p->l;
   double low, high;
+  if (isnan(l->quantity) && l->phase == LIVE_DONE && asks_time(l))
+    live_pen_wrap(p, ROLE_NOW, live_pen_word(p, "live.asks_time"));
   if (isnan(l->quantity) || live_pen_left(p) < 2)
     return;
   p->y++;
-  const char *unit = l->experiment->unit;
+  int place = live_plan_place(l);
+  bool counted = place == EXP_XRAY;
+  const char *unit = lesson_unit(l->experiment, place);
+  const char *word = counted ? "live.counted" : "live.measured";
+  char source[256];
   int from = p->r.x + LIVE_PEN_LABEL;
-  live_pen_label(p, "live.measured");
+  snprintf(source, sizeof source, "%s", live_pen_word(p, "live.this_machine"));
+  if (counted && l->run[l->nruns - 1].xray)
+    live_xray_source(p, l->run[l->nruns - 1].xray, source, sizeof source);
+  live_pen_label(p, word);
   int x = from + live_pen_figure(p, from, ROLE_NUMBER, l->quantity, unit,
-                                 &(struct live_pen_ask){live_pen_word(p, "live.measured"),
-                                                        l->experiment->quantity, "",
-                                                        live_pen_word(p, "live.this_machine")});
+                                 &(struct live_pen_ask){live_pen_word(p, word),
+                                                        lesson_quantity(l->experiment, place), "",
+                                                        source});
   canvas_paint(p->cv, (struct rect){from, p->y, x - from, 1}, ROLE_NUMBER, MARK_BOLD);
   draw_off(p, x + 2);
   p->y++;
@@ -118,6 +142,24 @@ static void draw_note(struct live_pen *p) {
   live_pen_line(p, p->r.x, ROLE_NOW, n->title.in[p->lang]);
 }
 
+/* The runs that the x-ray counted stand beside each other, but for those of a sweep. */
+static void draw_counted(struct live_pen *p, int shown) {
+  const live *l = p->l;
+  const struct live_run *side[LIVE_XRAY_SIDE] = {&l->run[shown]};
+  int n = 0;
+  for (int i = 0; i < l->nruns && !live_plan_sweeps(l); i++)
+    if (l->run[i].done && l->run[i].xray && n < LIVE_XRAY_SIDE)
+      side[n++] = &l->run[i];
+  if (n < 2) {
+    side[0] = &l->run[shown];
+    if (!side[0]->xray->verified && live_pen_left(p) > 0)
+      live_pen_wrap(p, ROLE_DIM, live_pen_word(p, "xray.not_verified"));
+    else if (live_pen_left(p) > 0)
+      live_result_verify(p, &side[0]->result.verify);
+  }
+  live_xray_draw(p, side, n < 2 ? 1 : n);
+}
+
 static void draw_results(struct live_pen *p) {
   live *l = p->l;
   int last = -1;
@@ -129,7 +171,7 @@ static void draw_results(struct live_pen *p) {
   bool still = !live_running(l);
   int shown = l->picked >= 0 && l->picked < l->nruns && l->run[l->picked].done ? l->picked : last;
   bool details =
-      still && (!live_plan_sweeps(l) || l->picked >= 0 || !l->run[last].result.verify.ok);
+      still && (!live_plan_sweeps(l) || l->picked >= 0 || !live_plan_good(&l->run[last]));
   for (int i = 0; l->nruns > 1 && i < l->nruns && live_pen_left(p) > 0; i++)
     if (l->run[i].done)
       live_result_line(p, &l->run[i], details && i == shown);
@@ -137,7 +179,10 @@ static void draw_results(struct live_pen *p) {
     draw_conclusion(p);
   if (details) {
     p->y += l->nruns > 1;
-    live_result_details(p, &l->run[shown]);
+    if (l->run[shown].xray)
+      draw_counted(p, shown);
+    else
+      live_result_details(p, &l->run[shown]);
   }
   if (still)
     draw_note(p);
@@ -180,8 +225,8 @@ static void draw_recorded_head(struct live_pen *p) {
 static void draw_recorded(struct live_pen *p) {
   const live *l = p->l;
   const struct experiment *e = l->experiment;
-  if (!e || !l->w.recorded || l->custom || live_plan_place(l) == EXP_CUDA ||
-      (l->locked && !l->predicted))
+  bool here = live_plan_place(l) == EXP_CUDA && !(l->nruns && counts(l));
+  if (!e || !l->w.recorded || l->custom || here || (l->locked && !l->predicted))
     return;
   const struct exp_side *side = &e->side[EXP_CUDA];
   int points = e->nsweep ? e->nsweep : 1;
@@ -201,11 +246,13 @@ static void draw_recorded(struct live_pen *p) {
 
 static void draw_no_gpu(struct live_pen *p) {
   const live *l = p->l;
-  if (!l->no_cuda[0] || live_running(l) || live_pen_left(p) < 2)
+  bool said = l->phase == LIVE_DONE && counts(l);
+  if (!l->no_cuda[0] || live_running(l) || said || live_pen_left(p) < 2)
     return;
   live_pen_sentence(p, ROLE_DIM, l->no_cuda);
   if (live_pen_left(p) > 0)
-    live_pen_wrap(p, ROLE_DIM, live_pen_word(p, "live.cpu_instead"));
+    live_pen_wrap(p, ROLE_DIM,
+                  live_pen_word(p, counts(l) ? "live.xray_instead" : "live.cpu_instead"));
   p->y++;
 }
 

@@ -25,6 +25,21 @@ static int kernel_index(const live *l, const struct kernel *k) {
   return 0;
 }
 
+/* The x-ray stands behind the devices. */
+static int choices(const live *l) { return l->ndevices ? l->ndevices + 1 : 0; }
+
+static bool is_xray(const live *l, int i) { return l->ndevices && i == l->ndevices; }
+
+static const char *name_of(const live *l, int i) {
+  return is_xray(l, i) ? "x-ray" : l->device[i].name;
+}
+
+/* What the planned runs use. */
+static int in_use(const live *l) {
+  const struct live_run *r = l->nruns ? &l->run[l->nruns - 1] : NULL;
+  return r && l->ndevices && live_plan_counts(l, r->kernel) ? l->ndevices : l->at;
+}
+
 static void set_params(live *l, const struct kernel_size *size) {
   const struct kernel *k = chosen(l);
   for (int i = 0; i < k->nparams; i++) {
@@ -54,7 +69,7 @@ void live_form_open(live *l) {
   if (r)
     s[0] = r->size.M, s[1] = r->size.N, s[2] = r->size.K;
   l->form.kernel = r ? kernel_index(l, r->kernel) : first_here(l);
-  l->form.device = l->at;
+  l->form.device = in_use(l);
   for (int i = 0; i < 3; i++) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)s[i]);
@@ -65,7 +80,7 @@ void live_form_open(live *l) {
   l->form.error.text[0] = '\0';
   l->form.at = ROW_KERNEL;
   l->form.on = true;
-  l->form.touched = false;
+  l->form.touched = l->form.chose = false;
   l->guessing = false;
 }
 
@@ -82,15 +97,22 @@ static bool read_size(live *l, int i, int64_t *out) {
 static bool is_cuda(const live *l, int i) { return strncmp(l->device[i].id, "cuda", 4) == 0; }
 
 static bool suits(const live *l, int i, const struct kernel *k) {
-  return is_cuda(l, i) == (k->target == KERNEL_CUDA);
+  return (is_xray(l, i) || is_cuda(l, i)) == (k->target == KERNEL_CUDA);
+}
+
+/* What was chosen by hand stays chosen; a device that came along with a kernel does not. */
+static void take_device(live *l) {
+  if (l->form.chose)
+    l->choice = is_xray(l, l->form.device) ? LIVE_XRAY : LIVE_DEVICE;
+  if (!is_xray(l, l->form.device))
+    l->at = l->form.device;
 }
 
 /* Only the device was changed: the experiment is planned for it, where it has runs for it. */
 static void apply_device(live *l) {
   struct err ignored;
-  if (l->at == l->form.device)
-    return;
-  l->at = l->form.device;
+  take_device(l);
+  live_plan_question(l);
   live_plan_make(l, &ignored);
 }
 
@@ -107,8 +129,9 @@ static void apply(live *l) {
   l->form.error.text[0] = '\0';
   if (!l->form.touched && l->nruns) {
     l->form.on = false;
-    if (l->at != l->form.device)
-      forget_conclusion(l);
+    if (in_use(l) == l->form.device)
+      return;
+    forget_conclusion(l);
     apply_device(l);
     return;
   }
@@ -121,12 +144,12 @@ static void apply(live *l) {
   if (!kernel_accepts(k, &s, &l->form.error))
     return;
   if (l->ndevices && !suits(l, l->form.device, k)) {
-    err_set(&l->form.error, "%s does not run on %s. %s", k->id, l->device[l->form.device].name,
+    err_set(&l->form.error, "%s does not run on %s. %s", k->id, name_of(l, l->form.device),
             l->no_cuda);
     return;
   }
   l->form.on = false;
-  l->at = l->form.device;
+  take_device(l);
   live_plan_custom(l, k, &s);
   forget_conclusion(l);
 }
@@ -135,7 +158,7 @@ static int turn(int at, int by, int n) { return n ? (at + by + n) % n : 0; }
 
 /* A kernel of the other kind brings a device that can run it, if there is one. */
 static void follow_kernel(live *l) {
-  for (int i = 0; l->ndevices && i < l->ndevices && !suits(l, l->form.device, chosen(l)); i++)
+  for (int i = 0; i < choices(l) && !suits(l, l->form.device, chosen(l)); i++)
     if (suits(l, i, chosen(l)))
       l->form.device = i;
 }
@@ -167,7 +190,8 @@ static void follow_device(live *l) {
 static void change(live *l, int by) {
   int row = l->form.at;
   if (row == ROW_DEVICE && l->ndevices) {
-    l->form.device = turn(l->form.device, by, l->ndevices);
+    l->form.device = turn(l->form.device, by, choices(l));
+    l->form.chose = true;
     follow_device(l);
   } else if (row == ROW_KERNEL) {
     l->form.touched = true;
@@ -236,7 +260,9 @@ static void draw_row(const live *l, canvas *cv, struct rect r, int row, int y, e
   canvas_fit(cv, r.x + 2, y, 19, here ? ROLE_FOCUS : ROLE_TEXT, 0, label);
   if (row == ROW_DEVICE) {
     char text[176] = "cpu";
-    if (l->ndevices)
+    if (is_xray(l, l->form.device))
+      snprintf(text, sizeof text, "x-ray  %s", strings_get(lang, "live.counts_only"));
+    else if (l->ndevices)
       snprintf(text, sizeof text, "%s  %s", l->device[l->form.device].id,
                l->device[l->form.device].name);
     draw_choice(cv, x, y, r.w - 22, here, text);

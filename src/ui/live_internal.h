@@ -16,13 +16,20 @@ struct live_run {
   struct kernel_size size;
   double sweep; /* value of the sweep variable; NAN if none */
   bool done;
-  struct result result; /* valid if done */
+  struct result result;     /* valid if done */
+  struct xray_result *xray; /* what the x-ray counted; NULL: it was measured */
 };
 
-struct live_kept {             /* results for prose: run.ID.AS.FIELD */
+struct live_kept {                                   /* results for prose: run.ID.AS.FIELD */
   char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS]; /* or a kernel's id and "" */
   struct fields_rates rates;
+  struct fields_counts counts;
+  bool counted; /* counts, else rates */
 };
+
+/* Where kernels run: nothing was chosen (a GPU, else the x-ray for CUDA kernels), a device was, or
+ * the x-ray for CUDA kernels. */
+enum live_choice { LIVE_AUTO, LIVE_DEVICE, LIVE_XRAY };
 
 enum live_phase { LIVE_IDLE, LIVE_ASKING, LIVE_RUNNING, LIVE_CANCELLING, LIVE_DONE, LIVE_FAILED };
 
@@ -31,13 +38,15 @@ struct live {
   struct device_info device[LIVE_DEVICES];
   struct roofs roofs[LIVE_DEVICES];
   bool has_roofs[LIVE_DEVICES];
-  int ndevices, at; /* device in use */
+  int ndevices, at; /* device in use; the x-ray is none of them */
+  enum live_choice choice;
   bool greeted;
   char no_cuda[512]; /* one sentence; "" if there is a GPU or nobody knows yet */
 
   const struct lesson *lesson;
   const struct experiment *experiment;
   char step[64];
+  bool asks; /* a prediction is part of this step */
   bool locked, predicted;
   double prediction; /* NAN: no idea */
   struct field guess;
@@ -70,8 +79,9 @@ struct live {
 
   struct {
     bool on, touched; /* touched: more than the device was changed */
+    bool chose;       /* the device was changed by hand */
     int at;
-    int device, kernel; /* indices */
+    int device, kernel; /* indices; the device behind the last is the x-ray */
     struct field size[3];
     int param[MM_PARAMS]; /* index into the allowed values */
     struct err error;

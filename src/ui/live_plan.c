@@ -7,14 +7,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-int live_plan_place(const live *l) {
-  const struct experiment *e = l->experiment;
+static bool has_gpu(const live *l) {
+  for (int i = 0; i < l->ndevices; i++)
+    if (strncmp(l->device[i].id, "cuda", 4) == 0)
+      return true;
+  return false;
+}
+
+int live_plan_place(const live *l) { return live_plan_place_of(l, l->experiment); }
+
+int live_plan_place_of(const live *l, const struct experiment *e) {
   bool gpu = l->ndevices > l->at && strncmp(l->device[l->at].id, "cuda", 4) == 0;
+  bool xray = l->choice == LIVE_XRAY || (l->choice == LIVE_AUTO && l->greeted && !has_gpu(l));
   if (!e)
     return EXP_CPU;
-  if (gpu && e->side[EXP_CUDA].nruns)
+  if (xray && e->side[EXP_XRAY].nruns)
+    return EXP_XRAY;
+  if ((gpu || l->choice == LIVE_XRAY) && e->side[EXP_CUDA].nruns)
     return EXP_CUDA;
-  return e->side[EXP_CPU].nruns ? EXP_CPU : EXP_CUDA;
+  if (e->side[EXP_CPU].nruns)
+    return EXP_CPU;
+  return e->side[EXP_XRAY].nruns ? EXP_XRAY : EXP_CUDA;
+}
+
+bool live_plan_counts(const live *l, const struct kernel *k) {
+  if (k->target != KERNEL_CUDA)
+    return false;
+  bool experiment = l->experiment && !l->custom && live_plan_place(l) == EXP_XRAY;
+  return experiment || l->choice == LIVE_XRAY || (l->greeted && !has_gpu(l));
+}
+
+void live_plan_question(live *l) {
+  char key[96];
+  if (!l->w.progress || !l->lesson || !l->experiment)
+    return;
+  live_prediction_key(l, l->experiment, l->step, key);
+  l->prediction = NAN;
+  l->predicted = progress_prediction(l->w.progress, l->lesson->id, key, &l->prediction);
+  l->locked = l->asks && !l->predicted;
+}
+
+bool live_plan_good(const struct live_run *r) {
+  return r->result.verify.ok || (r->xray && !r->xray->verified);
 }
 
 /* A size: the number or expression of the experiment, else the sweep variable n, else 1024. */
@@ -70,10 +104,20 @@ static bool add_run(live *l, const struct exp_run *x, double sweep, struct err *
   return ok;
 }
 
+/* Its result, if it has one, goes. */
+static void clear_run(struct live_run *r) {
+  if (r->done)
+    result_done(&r->result);
+  if (r->xray)
+    xray_result_done(r->xray);
+  free(r->xray);
+  r->xray = NULL;
+  r->done = false;
+}
+
 void live_plan_drop(live *l) {
   for (int i = 0; i < l->nruns; i++)
-    if (l->run[i].done)
-      result_done(&l->run[i].result);
+    clear_run(&l->run[i]);
   l->nruns = l->now = 0;
   l->picked = -1;
 }
@@ -92,11 +136,8 @@ bool live_plan_sweeps(const live *l) {
 bool live_plan_make(live *l, struct err *err) {
   const struct experiment *e = l->experiment;
   if (l->custom || !e) {
-    for (int i = 0; i < l->nruns; i++) {
-      if (l->run[i].done)
-        result_done(&l->run[i].result);
-      l->run[i].done = false;
-    }
+    for (int i = 0; i < l->nruns; i++)
+      clear_run(&l->run[i]);
     l->now = 0;
     l->picked = -1;
     return l->nruns > 0 || err_set(err, "Nothing is chosen to run.");
@@ -118,7 +159,7 @@ enum { GUESS_CUDA_G = 200, GUESS_CPU_G = 5, GUESS_STRIDED_10M = 50 };
 
 static double known_rate(const live *l, const struct kernel *k) {
   for (int i = 0; i < l->nkept; i++)
-    if (strcmp(l->kept[i].experiment, k->id) == 0)
+    if (strcmp(l->kept[i].experiment, k->id) == 0 && l->kept[i].rates.gflops > 0)
       return l->kept[i].rates.gflops * 1e9;
   if (k->target == KERNEL_CUDA)
     return GUESS_CUDA_G * 1e9;
@@ -130,6 +171,8 @@ double live_plan_expect(const live *l, double *longest) {
   *longest = 0;
   for (int i = 0; i < l->nruns; i++) {
     const struct kernel *k = l->run[i].kernel;
+    if (live_plan_counts(l, k))
+      continue; /* what is large is sampled */
     double one = kernel_flop(k, &l->run[i].size) / known_rate(l, k);
     /* Warm-up and samples fill two seconds; a launch that is long itself is made five times. */
     double s = k->op == OP_GEMM && one > 0.4 ? 5 * one : 2;
@@ -139,20 +182,35 @@ double live_plan_expect(const live *l, double *longest) {
   return sum;
 }
 
+/* A number of a finished run by its name: a rate, or a count of the x-ray. */
+static bool field_of(const struct live_run *r, const char *name, double *value) {
+  if (r->xray) {
+    struct fields_counts counts = fields_counts_of(r->xray);
+    return fields_count(&counts, name, value);
+  }
+  struct fields_rates rates = fields_of(&r->result);
+  return fields_rate(&rates, name, value);
+}
+
+/* The runs that an expression of the experiment sees: all, or those at one value of the sweep. */
+struct seen {
+  const live *l;
+  double sweep; /* NAN: all */
+};
+
 /* Variables of the experiment's expressions: AS.FIELD of the last run of that name, and the
  * sweep's. */
-static bool lookup_as(void *live_ptr, const char *name, double *value) {
-  const live *l = live_ptr;
+static bool lookup_as(void *seen_ptr, const char *name, double *value) {
+  const struct seen *seen = seen_ptr;
+  const live *l = seen->l;
   const char *dot = strchr(name, '.');
   for (int i = l->nruns - 1; i >= 0; i--) {
     const struct live_run *r = &l->run[i];
     size_t n = strlen(r->as);
-    if (!r->done)
+    if (!r->done || (!isnan(seen->sweep) && r->sweep != seen->sweep))
       continue;
-    if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0) {
-      struct fields_rates rates = fields_of(&r->result);
-      return fields_rate(&rates, dot + 1, value);
-    }
+    if (dot && (size_t)(dot - name) == n && strncmp(r->as, name, n) == 0)
+      return field_of(r, dot + 1, value);
     if (!dot && l->experiment && l->experiment->sweep_var &&
         strcmp(name, l->experiment->sweep_var) == 0) {
       *value = r->sweep;
@@ -162,7 +220,15 @@ static bool lookup_as(void *live_ptr, const char *name, double *value) {
   return false;
 }
 
-static void keep_as(live *l, const char *experiment, const char *as, const struct result *r) {
+bool live_plan_quantity_at(const live *l, double sweep, double *value) {
+  struct seen seen = {l, sweep};
+  if (!l->experiment || l->custom)
+    return false;
+  return expr_eval(lesson_quantity(l->experiment, live_plan_place(l)), lookup_as, &seen, value,
+                   NULL);
+}
+
+static void keep_as(live *l, const char *experiment, const char *as, const struct live_run *r) {
   int i = 0;
   while (i < l->nkept &&
          (strcmp(l->kept[i].experiment, experiment) != 0 || strcmp(l->kept[i].as, as) != 0))
@@ -177,15 +243,19 @@ static void keep_as(live *l, const char *experiment, const char *as, const struc
   memset(k, 0, sizeof *k);
   snprintf(k->experiment, sizeof k->experiment, "%s", experiment);
   snprintf(k->as, sizeof k->as, "%s", as);
-  k->rates = fields_of(r);
+  k->rates = fields_of(&r->result);
+  k->counted = r->xray != NULL;
+  if (r->xray)
+    k->counts = fields_counts_of(r->xray);
 }
 
 static void find_note(live *l) {
   const struct experiment *e = l->experiment;
   l->note = NULL;
+  struct seen all = {l, NAN};
   for (int i = 0; i < e->nnot_visible && !l->note; i++) {
     double yes = 0;
-    if (expr_eval(e->not_visible[i].cond, lookup_as, l, &yes, NULL) && yes != 0)
+    if (expr_eval(e->not_visible[i].cond, lookup_as, &all, &yes, NULL) && yes != 0)
       l->note = e->not_visible[i].step;
   }
 }
@@ -195,17 +265,15 @@ void live_plan_conclude(live *l) {
   l->note = NULL;
   for (int i = 0; i < l->nruns; i++) {
     const struct live_run *r = &l->run[i];
-    if (!r->done || !r->result.verify.ok)
+    if (!r->done || !live_plan_good(r))
       continue;
     if (l->experiment && !l->custom)
-      keep_as(l, l->experiment->id, r->as, &r->result);
-    keep_as(l, r->kernel->id, "", &r->result);
+      keep_as(l, l->experiment->id, r->as, r);
+    keep_as(l, r->kernel->id, "", r);
   }
-  if (!l->experiment || l->custom || !l->experiment->quantity)
-    return;
-  if (!expr_eval(l->experiment->quantity, lookup_as, l, &l->quantity, NULL))
+  if (!live_plan_quantity_at(l, NAN, &l->quantity))
     l->quantity = NAN;
-  else
+  else if (!l->experiment->side[live_plan_place(l)].quantity)
     find_note(l);
 }
 
@@ -213,7 +281,9 @@ bool live_plan_band(live *l, double *low, double *high) {
   const struct experiment *e = l->experiment;
   if (!e || l->custom)
     return false;
+  struct seen all = {l, NAN};
   int p = live_plan_place(l);
-  return e->band_low[p] && e->band_high[p] && expr_eval(e->band_low[p], lookup_as, l, low, NULL) &&
-         expr_eval(e->band_high[p], lookup_as, l, high, NULL);
+  return e->band_low[p] && e->band_high[p] &&
+         expr_eval(e->band_low[p], lookup_as, &all, low, NULL) &&
+         expr_eval(e->band_high[p], lookup_as, &all, high, NULL);
 }

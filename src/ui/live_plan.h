@@ -19,8 +19,24 @@ void live_plan_custom(live *l, const struct kernel *k, const struct kernel_size 
 /* Frees the results and empties run[]. */
 void live_plan_drop(live *l);
 
-/* The side of the experiment that is used here (EXP_CUDA or EXP_CPU). */
+/* The side of an experiment that is used here (EXP_CUDA, EXP_CPU or EXP_XRAY), and of the one in
+ * work. */
+int live_plan_place_of(const live *l, const struct experiment *e);
 int live_plan_place(const live *l);
+
+/* Whether the x-ray is what a kernel runs in here: it is a CUDA kernel, and there is no GPU or the
+ * x-ray was chosen. */
+bool live_plan_counts(const live *l, const struct kernel *k);
+
+/* Takes the learner's prediction for what is asked here, which hangs on the place. */
+void live_plan_question(live *l);
+
+/* Whether a finished run may be spoken of: its result was right, or nobody can know. */
+bool live_plan_good(const struct live_run *r);
+
+/* The quantity of the experiment from the runs at one value of its sweep variable; false if it has
+ * no value there. */
+bool live_plan_quantity_at(const live *l, double sweep, double *value);
 
 /* True while the plan is a sweep of the experiment. */
 bool live_plan_sweeps(const live *l);

@@ -19,6 +19,15 @@ static void widen(double v, double *low, double *high) {
 /* Whether each point of the sweep has more than one run: one line through all would mix them. */
 static bool several(const live *l) { return l->nruns > 1 && l->run[0].sweep == l->run[1].sweep; }
 
+/* The rate of a run; of one that was counted the quantity of the experiment. */
+static double rate_of(const live *l, const struct live_run *run, const char **unit) {
+  double v = NAN;
+  if (!run->xray)
+    return live_result_rate(run->kernel, &run->result, unit);
+  *unit = lesson_unit(l->experiment, live_plan_place(l));
+  return live_plan_quantity_at(l, run->sweep, &v) ? v : NAN;
+}
+
 /* x: the sweep variable; y: the rate that the swept kernel is spoken of in. */
 static void plot_sweep(const live *l, canvas *cv, struct rect r) {
   struct plot_point p[LIVE_RUNS];
@@ -28,9 +37,9 @@ static void plot_sweep(const live *l, canvas *cv, struct rect r) {
   for (int i = 0; i < l->nruns; i++) {
     const struct live_run *run = &l->run[i];
     widen(run->sweep, &x0, &x1);
-    if (!run->done || !run->result.verify.ok)
+    if (!run->done || !live_plan_good(run))
       continue;
-    double rate = live_result_rate(run->kernel, &run->result, &unit);
+    double rate = rate_of(l, run, &unit);
     if (!(rate > 0) || (first && strcmp(first, unit) != 0))
       continue;
     first = unit;

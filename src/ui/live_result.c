@@ -1,9 +1,11 @@
 #include "ui/live_result.h"
 
+#include "base/alloc.h"
 #include "base/sentences.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "ui/live_plan.h"
+#include "ui/live_xray.h"
 #include "ui/plot.h"
 #include "ui/words.h"
 
@@ -83,7 +85,7 @@ static void draw_compile(struct live_pen *p) {
   p->y++;
 }
 
-static void draw_verify(struct live_pen *p, const struct result_verify *v) {
+void live_result_verify(struct live_pen *p, const struct result_verify *v) {
   char text[320], filled[96];
   int x = p->r.x + LIVE_PEN_LABEL;
   live_pen_label(p, "live.verify");
@@ -137,11 +139,13 @@ void live_result_running(struct live_pen *p) {
   const live *l = p->l;
   char text[160];
   bool named = l->now < l->nruns && !l->dropped;
+  bool counts = named && live_plan_counts(l, l->run[l->now].kernel);
   const char *id = l->phase == LIVE_CANCELLING ? "live.cancelling"
                    : l->cur.nsamples           ? "live.measuring"
                    : l->cur.verified           ? "live.warming"
-                   : l->cur.compiled           ? "live.verifying"
-                                               : "live.compiling";
+                   : !l->cur.compiled          ? "live.compiling"
+                   : counts                    ? "live.counting"
+                                               : "live.verifying";
   snprintf(text, sizeof text, "● %s%s%s", named ? l->run[l->now].kernel->id : "", named ? "  " : "",
            live_pen_word(p, id));
   live_pen_line(p, p->r.x, ROLE_NOW, text);
@@ -150,7 +154,7 @@ void live_result_running(struct live_pen *p) {
   if (l->cur.compiled && live_pen_left(p) > 0)
     draw_compile(p);
   if (l->cur.verified && live_pen_left(p) > 0)
-    draw_verify(p, &l->cur.verify);
+    live_result_verify(p, &l->cur.verify);
   if (l->cur.nsamples && live_pen_left(p) > 0)
     draw_sampling(p);
   if (l->cur.print[0] && live_pen_left(p) > 0)
@@ -319,7 +323,7 @@ static void draw_provenance(struct live_pen *p, const struct result *r) {
 void live_result_details(struct live_pen *p, const struct live_run *run) {
   const struct result *r = &run->result;
   if (live_pen_left(p) > 0)
-    draw_verify(p, &r->verify);
+    live_result_verify(p, &r->verify);
   if (!r->verify.ok || isnan(r->median_ms)) {
     if (!r->verify.ok)
       live_pen_wrap(p, ROLE_WRONG, live_pen_word(p, "live.withheld"));
@@ -342,10 +346,38 @@ void live_result_details(struct live_pen *p, const struct live_run *run) {
     draw_provenance(p, r);
 }
 
+/* What a run is worth in one line: its rate; of a counted one the quantity at this point of a
+ * sweep, else how far its result is from the reference. NULL where nothing is. */
+static char *line_value(struct live_pen *p, const struct live_run *run, const char **formula,
+                        char *source, size_t size) {
+  const live *l = p->l;
+  double v;
+  if (!run->xray) {
+    const char *unit;
+    double rate = live_result_rate(run->kernel, &run->result, &unit);
+    source_long(&run->result, source, size);
+    *formula = strcmp(unit, "FLOP/s") == 0 ? run->kernel->flop : run->kernel->dram_min;
+    return isnan(rate) ? NULL : units_format(rate, unit, 3);
+  }
+  live_xray_source(p, run->xray, source, size);
+  if (!live_plan_sweeps(l)) {
+    *formula = live_pen_word(p, "live.error.how");
+    v = run->result.verify.max_error;
+    return run->xray->verified && run->result.verify.bound > 0
+               ? alloc_printf("%s %.2g", live_pen_word(p, "live.error"), v)
+               : NULL;
+  }
+  int place = live_plan_place(l);
+  *formula = lesson_quantity(l->experiment, place);
+  return live_plan_quantity_at(l, run->sweep, &v)
+             ? units_format(v, lesson_unit(l->experiment, place), 3)
+             : NULL;
+}
+
 void live_result_line(struct live_pen *p, const struct live_run *run, bool here) {
   const struct result *r = &run->result;
   char text[160], source[400], formula[160];
-  bool ok = r->verify.ok && !isnan(r->median_ms);
+  bool ok = live_plan_good(run) && (run->xray || !isnan(r->median_ms));
   int right = p->r.x + (p->r.w > LINE_COLS ? LINE_COLS : p->r.w);
   if (!live_plan_sweeps(p->l))
     snprintf(text, sizeof text, "%s  %s", run->as, run->kernel->id);
@@ -355,12 +387,10 @@ void live_result_line(struct live_pen *p, const struct live_run *run, bool here)
   int x = p->r.x + canvas_text(p->cv, p->r.x, p->y, ROLE_FOCUS, 0, here ? "▸" : " ");
   x += canvas_text(p->cv, x, p->y, ok ? ROLE_DONE : ROLE_WRONG, 0, ok ? "✓ " : "✗ ");
   canvas_fit(p->cv, x, p->y, right - LINE_VALUE - x, here ? ROLE_FOCUS : ROLE_TEXT, 0, text);
-  if (ok) {
-    const char *unit;
-    double rate = live_result_rate(run->kernel, r, &unit);
-    char *value = units_format(rate, unit, 3);
-    source_long(r, source, sizeof source);
-    formula_of(run->kernel, unit, formula, sizeof formula);
+  const char *work = NULL;
+  char *value = ok ? line_value(p, run, &work, source, sizeof source) : NULL;
+  if (value) {
+    snprintf(formula, sizeof formula, run->xray ? "%s" : "%s / t", work ? work : "");
     int at = right - utf8_width(value);
     if (at >= p->r.x)
       live_pen_text(p, at, ROLE_NUMBER, value, &(struct live_pen_ask){text, formula, "", source});

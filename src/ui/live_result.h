@@ -15,6 +15,9 @@ double live_result_so_far(const live *l, double *ms, const char **unit);
 /* The run in work: phase, compiler, verification, samples so far. */
 void live_result_running(struct live_pen *p);
 
+/* The line of a verification. */
+void live_result_verify(struct live_pen *p, const struct result_verify *v);
+
 /* A finished run: verification, time, rate, shares, where it comes from, warnings. Without a
  * verified result no figure is shown. */
 void live_result_details(struct live_pen *p, const struct live_run *run);

@@ -15,7 +15,8 @@ static bool kept_value(const live *l, const char *name, double *value) {
     const struct live_kept *k = &l->kept[i];
     if (strcmp(k->experiment, experiment) != 0 || strcmp(k->as, as) != 0)
       continue;
-    return fields_rate(&k->rates, field, value);
+    return k->counted ? fields_count(&k->counts, field, value)
+                      : fields_rate(&k->rates, field, value);
   }
   return false;
 }

@@ -25,6 +25,20 @@ void plot_bar(canvas *cv, int x, int y, int w, double share, enum role role) {
     canvas_text(cv, x + full, y, role, 0, eighth[rest]);
 }
 
+void plot_thin(canvas *cv, int x, int y, int w, double share, enum role role) {
+  if (w <= 0)
+    return;
+  double s = isfinite(share) && share > 0 ? fmin(share, 1) : 0;
+  bool ascii = canvas_is_ascii(cv);
+  int halves = (int)lround(2 * s * w);
+  if (s > 0 && halves == 0)
+    halves = 1; /* something is not nothing */
+  canvas_fill(cv, (struct rect){x, y, w, 1}, ROLE_DIM, ascii ? "-" : "─");
+  canvas_fill(cv, (struct rect){x, y, halves / 2, 1}, role, ascii ? "#" : "━");
+  if (halves % 2)
+    canvas_text(cv, x + halves / 2, y, role, 0, ascii ? "#" : "╸");
+}
+
 /* ---- axes */
 
 enum { TICKS = 24, LABEL = 16 };

@@ -7,6 +7,9 @@
 /* A horizontal bar of w cells, filled to share (0..1) in eighths; the rest is a light track. */
 void plot_bar(canvas *cv, int x, int y, int w, double share, enum role role);
 
+/* The same as a thin line, to half a cell: for bars that stand close below each other. */
+void plot_thin(canvas *cv, int x, int y, int w, double share, enum role role);
+
 struct plot_point {
   double x, y;
   const char *label; /* short text beside the point, or NULL */

@@ -31,8 +31,8 @@ static unsigned marks_of(const struct svg *s, const struct cell *c) {
 
 /* ---- shapes: what a font would draw with gaps or shifted */
 
-/* The four arms of a box character: bits left 1, right 2, up 4, down 8; heavy and double as light.
- */
+/* The four arms of a box character: bits left 1, right 2, up 4, down 8; heavy and double as light,
+ * but for the heavy horizontals. */
 static int box_arms(int c) {
   static const struct {
     int from, to, arms;
@@ -42,7 +42,7 @@ static int box_arms(int c) {
       {0x2514, 0x2517, 6},  {0x2518, 0x251B, 5},  {0x251C, 0x2523, 14}, {0x2524, 0x252B, 13},
       {0x252C, 0x2533, 11}, {0x2534, 0x253B, 7},  {0x253C, 0x254B, 15}, {0x2550, 0x2550, 3},
       {0x2551, 0x2551, 12}, {0x2574, 0x2574, 1},  {0x2575, 0x2575, 4},  {0x2576, 0x2576, 2},
-      {0x2577, 0x2577, 8},
+      {0x2577, 0x2577, 8},  {0x2578, 0x2578, 1},  {0x257A, 0x257A, 2},
   };
   for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
     if (c >= ranges[i].from && c <= ranges[i].to)
@@ -59,12 +59,16 @@ static void rect_of(struct svg *s, const char *class, double x, double y, double
   str_add(&s->out, "/>\n");
 }
 
-static void draw_box(struct svg *s, const char *class, int x, int y, int w, int arms) {
+static double line_width(int c) { return c == 0x2501 || c == 0x2578 || c == 0x257A ? 4 : 1; }
+
+static void draw_box(struct svg *s, const char *class, int x, int y, int w, int c) {
+  int arms = box_arms(c);
+  double thick = line_width(c);
   double left = px(x), top = py(y), mid_x = left + cell_w / 2, mid_y = top + cell_h / 2;
   double x0 = arms & 1 ? left : mid_x - 0.5;
   double x1 = (arms & 2 ? px(x + 1) : mid_x + 0.5) + (w - 1) * cell_w;
   if (arms & 3)
-    rect_of(s, class, x0, mid_y - 0.5, x1 - x0, 1, 1);
+    rect_of(s, class, x0, mid_y - thick / 2, x1 - x0, thick, 1);
   double y0 = arms & 4 ? top : mid_y - 0.5, y1 = arms & 8 ? py(y + 1) : mid_y + 0.5;
   if (arms & 12)
     rect_of(s, class, mid_x - 0.5, y0, 1, y1 - y0, 1);
@@ -172,7 +176,7 @@ static int draw_shape(struct svg *s, int x, int y) {
     n++;
   const char *class = fill_class(s, first);
   if (arms)
-    draw_box(s, class, x, y, n, arms);
+    draw_box(s, class, x, y, n, code);
   else if (code < 0x2800)
     draw_block(s, class, x, y, n, code);
   else

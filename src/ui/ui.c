@@ -154,6 +154,7 @@ void ui_show_pane(ui *u, const char *pane) {
 }
 
 void ui_show_result(ui *u, const struct result *r) { live_show(u->live, r); }
+void ui_show_xray(ui *u, const struct xray_result *x) { live_show_xray(u->live, x); }
 
 /* ---- keys */
 
@@ -320,6 +321,7 @@ static bool take_event(ui *u, const struct client_event *ev) {
     if (ev->id == u->roofs_id)
       u->measuring = false;
     return true;
+  case CLIENT_XRAY:
   case CLIENT_RESULT:
     if (u->roofs_wanted) /* the device answers again */
       want_roofs(u);

@@ -29,6 +29,7 @@ void ui_free(ui *u);
 bool ui_open(ui *u, const char *view, struct err *err);
 void ui_show_pane(ui *u, const char *pane);         /* "text" "sim" "live" at narrow sizes */
 void ui_show_result(ui *u, const struct result *r); /* into the live pane */
+void ui_show_xray(ui *u, const struct xray_result *x);
 
 /* One key. False when the program should end. */
 bool ui_key(ui *u, int key);

@@ -397,7 +397,7 @@ static void test_devices(void **state) {
   assert_true(live_lookup(b.l, "roof.dram", &v) && v == 4e12);
   live_command(b.l, CMD_SETTINGS); /* the device alone: the experiment is planned for it */
   live_key(b.l, KEYS_UP);
-  live_key(b.l, KEYS_RIGHT);
+  live_key(b.l, KEYS_LEFT);
   live_key(b.l, KEYS_ENTER);
   assert_string_equal(live_device(b.l)->id, "cpu");
   assert_int_equal(b.l->nruns, 2);

@@ -94,9 +94,11 @@ static const struct step *predicted_at(const struct lesson *l, const struct step
 }
 
 static bool locked(const ui *u, const struct step *s) {
+  const struct lesson *l = u->lesson.lesson;
   double value;
-  return !progress_prediction(u->progress, u->lesson.lesson->id,
-                              predicted_at(u->lesson.lesson, s)->id, &value);
+  char key[96];
+  live_prediction_key(u->live, lesson_experiment(l, s->experiment), predicted_at(l, s)->id, key);
+  return !progress_prediction(u->progress, l->id, key, &value);
 }
 
 static void focus(ui *u, enum pane pane) {
