@@ -35,6 +35,7 @@ struct tutor {
   client *client;
   int step;
   bool has_draw, over;
+  bool knows_gpu;          /* the worker has been asked */
   struct answer_draw draw; /* of the item on show */
   int hint;
 };
@@ -76,10 +77,19 @@ static void drop_draw(struct tutor *t) {
   t->hint = 0;
 }
 
+/* What is asked and run hangs on it. */
+static void look_for_gpu(struct tutor *t) {
+  if (!t->knows_gpu)
+    t->text.no_gpu = !plain_run_gpu(t->client);
+  t->knows_gpu = true;
+}
+
 static void show_step(struct tutor *t) {
   const struct lesson *l = t->text.lesson;
   const struct step *s = step_now(t);
   drop_draw(t);
+  if (s->kind == STEP_PREDICT || s->kind == STEP_RUN)
+    look_for_gpu(t);
   step_text_put(&t->text, t->step);
   if (s->kind == STEP_ITEM) {
     const struct item *item = lesson_item(l, s->item);
@@ -229,7 +239,10 @@ static void predict(struct tutor *t, const char *line) {
     step_text_sentence(&t->text, err.text);
     return;
   }
-  progress_predict(t->progress, t->text.lesson->id, s->id, in_unit(&v, e->unit));
+  int place = step_text_place(&t->text, e);
+  char key[LESSON_KEY];
+  lesson_prediction_key(e, place, s->id, key);
+  progress_predict(t->progress, t->text.lesson->id, key, in_unit(&v, lesson_unit(e, place)));
   progress_step_done(t->progress, t->text.lesson->id, s->id);
   say(t, idea ? SAY_PREDICTED : SAY_NO_IDEA, line, NULL, NULL);
 }
@@ -238,10 +251,13 @@ static void run(struct tutor *t) {
   const struct step *s = step_now(t);
   struct plain_run r = {&t->text, t->client, lesson_experiment(t->text.lesson, s->experiment), NAN};
   const char *id = t->text.lesson->id;
+  char key[LESSON_KEY];
   for (int i = 0; i < t->text.lesson->nsteps; i++) {
     const struct step *p = &t->text.lesson->steps[i];
-    if (p->kind == STEP_PREDICT && strcmp(p->experiment, s->experiment) == 0 &&
-        !progress_prediction(t->progress, id, p->id, &r.prediction)) {
+    if (p->kind != STEP_PREDICT || strcmp(p->experiment, s->experiment) != 0)
+      continue;
+    lesson_prediction_key(r.experiment, step_text_place(&t->text, r.experiment), p->id, key);
+    if (!progress_prediction(t->progress, id, key, &r.prediction)) {
       say(t, SAY_FIRST_PREDICT, NULL, NULL, NULL);
       return;
     }
@@ -377,7 +393,7 @@ static void start(struct tutor *t, const struct args *a) {
   t->course = course_load();
   t->progress = progress_open(false, &notice);
   t->client = client_new(a->worker);
-  t->text = (struct step_text){&t->paper, t->values, NULL, LANG_EN};
+  t->text = (struct step_text){&t->paper, t->values, NULL, LANG_EN, false};
   char *kept = a->lang ? NULL : progress_get_setting(t->progress, "lang");
   if (!kept || !language_pick(kept, &t->text.lang))
     language_pick(a->lang, &t->text.lang);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "bench/wire.h"
+#include "bench/xray_rung.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 
 /* What the worker said of one request. */
 struct heard {
-  bool cuda, has_result;
+  bool cuda, has_result, has_counts;
   struct result result;
+  struct xray_result counts;
   struct device_fault fault;
 };
 
@@ -26,6 +28,9 @@ static void hear(void *ctx, const struct client_event *ev) {
   } else if (ev->kind == CLIENT_RESULT && !h->has_result) {
     result_copy(&h->result, ev->result);
     h->has_result = true;
+  } else if (ev->kind == CLIENT_XRAY && !h->has_counts) {
+    xray_result_copy(&h->counts, ev->xray);
+    h->has_counts = true;
   } else if (ev->kind == CLIENT_ERROR || ev->kind == CLIENT_GONE) {
     h->fault = ev->fault;
   }
@@ -90,8 +95,62 @@ static bool say_end(const struct plain_run *r, const char *name, enum client_kin
   return false;
 }
 
-static bool one(const struct plain_run *r, const struct exp_run *run, const char *where,
-                double at) {
+/* A problem as the x-ray says it, in the language of the text. */
+static void say_problems(const struct plain_run *r, const struct xray_result *x) {
+  for (int i = 0; i < x->nproblems; i++)
+    step_text_sentence(r->text, x->problems[i].detail);
+}
+
+static void say_counts(const struct plain_run *r, const char *name, const struct xray_result *x) {
+  const struct xray_counts *c = &x->counts;
+  char *sectors = units_exact(c->gld_sectors);
+  char *each = units_format(c->gld_sectors / c->gld_requests, "", 3);
+  say(r, SAY_COUNTED, name, sectors, c->gld_requests > 0 ? each : "-");
+  if (x->sampled) {
+    char *ran = units_exact((double)x->blocks_executed), *of = units_exact((double)x->blocks);
+    say(r, SAY_SAMPLED, ran, of, NULL);
+    free(ran);
+    free(of);
+  }
+  say_problems(r, x);
+  free(sectors);
+  free(each);
+}
+
+/* Tells how a request to the x-ray ended; true if there are counts of a right result. */
+static bool say_counted_end(const struct plain_run *r, const char *name, enum client_kind end,
+                            const struct heard *h) {
+  if (end == CLIENT_CANCELLED)
+    say(r, SAY_CANCELLED, NULL, NULL, NULL);
+  else if (end != CLIENT_XRAY || !h->has_counts)
+    say_fault(r, &h->fault);
+  else if (h->counts.verified && !h->counts.head.verify.ok) {
+    say(r, SAY_RUN_WRONG, h->counts.head.verify.note, NULL, NULL);
+    say_problems(r, &h->counts);
+  } else {
+    say_counts(r, name, &h->counts);
+    return true;
+  }
+  return false;
+}
+
+static int ask_device(const struct plain_run *r, const struct kernel *k,
+                      const struct kernel_size *size, const char *where, int place,
+                      struct err *err) {
+  const char *quantity = lesson_quantity(r->experiment, place);
+  struct client_run request = {.device = where,
+                               .kernel = k->id,
+                               .size = *size,
+                               .params_of = k,
+                               .seconds = 1,
+                               .reference = strstr(quantity, ".ratio") != NULL,
+                               .isa = "auto",
+                               .seed = 1,
+                               .prediction = NAN};
+  return client_run(r->client, &request, err);
+}
+
+static bool one(const struct plain_run *r, const struct exp_run *run, int place, double at) {
   struct kernel_size size;
   struct err err = {""};
   struct values *v = r->text->values;
@@ -100,28 +159,26 @@ static bool one(const struct plain_run *r, const struct exp_run *run, const char
     return false;
   }
   const struct kernel *k = catalog_find(v->kernels, run->kernel);
+  bool counts = k->target == KERNEL_CUDA && r->text->no_gpu;
   char *numbers = step_text_size(k, &size), *name = alloc_printf("%s, %s", k->id, numbers);
-  struct client_run request = {.device = where,
-                               .kernel = k->id,
-                               .size = size,
-                               .params_of = k,
-                               .seconds = 1,
-                               .reference = strstr(r->experiment->quantity, ".ratio") != NULL,
-                               .isa = "auto",
-                               .seed = 1,
-                               .prediction = NAN};
   struct heard *h = alloc_zero(1, sizeof *h);
   say(r, SAY_RUNNING, name, NULL, NULL);
   print(r);
-  int id = client_run(r->client, &request, &err);
+  int id = counts
+               ? xray_rung_ask(r->client, k, &size, &err)
+               : ask_device(r, k, &size, k->target == KERNEL_CUDA ? "cuda:0" : "cpu", place, &err);
   enum client_kind end = id ? session_wait(r->client, id, hear, h) : CLIENT_ERROR;
   if (!id)
     wire_fault_set(&h->fault, "request", err.text, "", "");
-  bool ok = say_end(r, name, end, h);
-  if (ok)
+  bool ok = counts ? say_counted_end(r, name, end, h) : say_end(r, name, end, h);
+  if (ok && counts)
+    values_keep_counts(v, r->experiment->id, run->as, &h->counts);
+  else if (ok)
     values_keep(v, r->experiment->id, run->as, &h->result);
   if (h->has_result)
     result_done(&h->result);
+  if (h->has_counts)
+    xray_result_done(&h->counts);
   print(r);
   free(h);
   free(name);
@@ -134,16 +191,17 @@ static void conclude(const struct plain_run *r, int place) {
   const struct experiment *e = r->experiment;
   struct values *v = r->text->values;
   double got, low, high, yes;
-  if (!values_of_runs(v, e->id, e->quantity, &got))
+  if (!values_of_runs(v, e->id, lesson_quantity(e, place), &got))
     return;
   char *value = units_format(got, "", 3);
-  char *measured = alloc_printf("%s%s%s", value, *e->unit ? " " : "", e->unit);
-  say(r, SAY_MEASURED, measured, NULL, NULL);
+  const char *unit = lesson_unit(e, place);
+  char *measured = alloc_printf("%s%s%s", value, *unit ? " " : "", unit);
+  say(r, place == EXP_XRAY ? SAY_COUNTED_ALL : SAY_MEASURED, measured, NULL, NULL);
   if (isfinite(r->prediction) && r->prediction != 0) {
     char *was = units_format(r->prediction, "", 3);
     char *factor = units_format(got / r->prediction, "", 3);
     char *times = alloc_printf("%sx", factor);
-    say(r, SAY_AGAINST, was, times, NULL);
+    say(r, place == EXP_XRAY ? SAY_AGAINST_COUNT : SAY_AGAINST, was, times, NULL);
     free(was);
     free(factor);
     free(times);
@@ -155,7 +213,7 @@ static void conclude(const struct plain_run *r, int place) {
     free(a);
     free(b);
   }
-  for (int i = 0; i < e->nnot_visible; i++)
+  for (int i = 0; i < e->nnot_visible && !e->side[place].quantity; i++)
     if (values_of_runs(v, e->id, e->not_visible[i].cond, &yes) && yes != 0) {
       step_text_section(r->text, e->not_visible[i].step);
       break;
@@ -164,24 +222,24 @@ static void conclude(const struct plain_run *r, int place) {
   free(measured);
 }
 
-static int choose_place(const struct plain_run *r) {
-  const struct experiment *e = r->experiment;
-  struct heard h = {0};
+bool plain_run_gpu(client *c) {
+  struct heard *h = alloc_zero(1, sizeof *h);
   struct err err = {""};
-  int id = client_hello(r->client, &err);
+  int id = client_hello(c, &err);
   if (id)
-    session_wait(r->client, id, hear, &h);
-  return e->side[EXP_CUDA].nruns && (h.cuda || !e->side[EXP_CPU].nruns) ? EXP_CUDA : EXP_CPU;
+    session_wait(c, id, hear, h);
+  bool cuda = h->cuda;
+  free(h);
+  return cuda;
 }
 
 bool plain_run(const struct plain_run *r) {
   const struct experiment *e = r->experiment;
-  int place = choose_place(r);
+  int place = step_text_place(r->text, e);
   const struct exp_side *side = &e->side[place];
-  const char *where = place == EXP_CUDA ? "cuda:0" : "cpu";
   for (int s = 0; s < (e->sweep_var ? e->nsweep : 1); s++)
     for (int i = 0; i < side->nruns; i++)
-      if (session_stopped() || !one(r, &side->runs[i], where, e->sweep_var ? e->sweep[s] : NAN))
+      if (session_stopped() || !one(r, &side->runs[i], place, e->sweep_var ? e->sweep[s] : NAN))
         return false;
   if (!e->sweep_var)
     conclude(r, place);

@@ -12,9 +12,12 @@ struct plain_run {
   double prediction; /* NAN: none */
 };
 
-/* Runs every run of the experiment at its place (CUDA if there is a device, else the CPU), keeps
- * the values for later prose, and puts sentences on the paper; progress is printed to stdout as it
- * goes. True if all of it was measured. */
+/* Runs every run of the experiment at the place of the text, keeps the values for later prose, and
+ * puts sentences on the paper; progress is printed to stdout as it goes. True if all of it was
+ * measured, or counted. */
 bool plain_run(const struct plain_run *r);
+
+/* Asks the worker whether there is a GPU. */
+bool plain_run_gpu(client *c);
 
 #endif

@@ -114,7 +114,7 @@ static void put_lesson(const struct args *a, const struct course_entry *e, int o
   struct values *values = alloc_zero(1, sizeof *values);
   catalog *kernels = catalog_new();
   values_open(values, kernels);
-  struct step_text t = {&paper, values, e->lesson, a->lang};
+  struct step_text t = {&paper, values, e->lesson, a->lang, false};
   if (only < 0)
     put_head(&t, e);
   for (int i = 0; i < e->lesson->nsteps; i++) {

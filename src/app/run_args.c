@@ -195,6 +195,11 @@ static bool check_device(const struct run_args *a, struct run_plan *plan, struct
   bool cuda = plan->kernel->target == KERNEL_CUDA;
   plan->device = a->device ? a->device : cuda ? "cuda:0" : "cpu";
   int index;
+  if (strcmp(plan->device, "xray") == 0)
+    return err_set(err,
+                   "The x-ray counts and has no times, so `run` cannot use it. `mmtutor xray %s` "
+                   "counts.",
+                   plan->kernel->id);
   const struct device_ops *ops = device_by_id(plan->device, &index, err);
   if (!ops)
     return false;

@@ -49,6 +49,10 @@ enum saying {
   SAY_RUN_FAILED, /* what */
   SAY_RUN_WRONG,  /* what was wrong */
   SAY_CANCELLED,
+  SAY_COUNTED, /* name, sectors, sectors a request */
+  SAY_SAMPLED, /* blocks run, blocks */
+  SAY_COUNTED_ALL,
+  SAY_AGAINST_COUNT,
   SAY_MEASURED,    /* value */
   SAY_AGAINST,     /* predicted, factor */
   SAY_IN_BAND,     /* low, high */

@@ -101,8 +101,17 @@ static void put_code(const struct step_text *t, const struct step *s) {
   put_listing(t, s, k);
 }
 
+int step_text_place(const struct step_text *t, const struct experiment *e) {
+  static const int order[2][EXP_PLACES] = {{EXP_CUDA, EXP_CPU, EXP_XRAY},
+                                           {EXP_XRAY, EXP_CPU, EXP_CUDA}};
+  const int *place = order[t->no_gpu];
+  while (!e->side[*place].nruns)
+    place++;
+  return *place;
+}
+
 static void put_runs(const struct step_text *t, const struct experiment *e) {
-  const struct exp_side *side = e->side[EXP_CUDA].nruns ? &e->side[EXP_CUDA] : &e->side[EXP_CPU];
+  const struct exp_side *side = &e->side[step_text_place(t, e)];
   for (int i = 0; i < side->nruns; i++) {
     const struct exp_run *run = &side->runs[i];
     const struct kernel *k = catalog_find(t->values->kernels, run->kernel);
@@ -150,7 +159,7 @@ static void put_extra(const struct step_text *t, const struct step *s) {
     break;
   case STEP_PREDICT:
     paper_gap(t->paper);
-    step_text_say(t, SAY_PREDICT, e->ask.in[t->lang], NULL, NULL);
+    step_text_say(t, SAY_PREDICT, lesson_ask(e, step_text_place(t, e))->in[t->lang], NULL, NULL);
     break;
   case STEP_RUN:
     paper_gap(t->paper);

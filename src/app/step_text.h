@@ -12,7 +12,11 @@ struct step_text {
   struct values *values;
   const struct lesson *lesson;
   enum lang lang;
+  bool no_gpu; /* known to be so here: the x-ray or the CPU stands in */
 };
+
+/* The side of an experiment that is shown, and run (EXP_CUDA ...). */
+int step_text_place(const struct step_text *t, const struct experiment *e);
 
 /* Title, prose, and what the step shows besides (simulator, figure, code, question of a prediction,
  * runs). Items are left out. */

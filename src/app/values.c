@@ -27,6 +27,10 @@ static struct values_run *find_run(struct values *v, const char *experiment, con
   return NULL;
 }
 
+static bool run_value(const struct values_run *r, const char *field, double *out) {
+  return r->counted ? fields_count(&r->counts, field, out) : fields_rate(&r->rates, field, out);
+}
+
 static bool step_value(const struct step *s, const char *name, double *out) {
   struct expr_vars params = s->params;
   int64_t size = 0;
@@ -53,7 +57,7 @@ static bool lookup(void *ctx, const char *name, double *out) {
   if (strncmp(name, "run.", 4) != 0 || !fields_run_name(name + 4, experiment, as, &field))
     return false;
   const struct values_run *r = find_run(v, experiment, as);
-  return r && fields_rate(&r->rates, field, out);
+  return r && run_value(r, field, out);
 }
 
 bool values_run_size(const struct values *v, const struct experiment *e, const struct exp_run *run,
@@ -125,7 +129,8 @@ struct prose_source values_source(struct values *v) {
                                .recorded_tag = v->tag};
 }
 
-void values_keep(struct values *v, const char *experiment, const char *as, const struct result *r) {
+/* The place of a run; a new one is empty but for its names. */
+static struct values_run *take_run(struct values *v, const char *experiment, const char *as) {
   struct values_run *run = find_run(v, experiment, as);
   if (!run) {
     if (v->nruns == VALUES_RUNS) {
@@ -133,10 +138,24 @@ void values_keep(struct values *v, const char *experiment, const char *as, const
       v->nruns--;
     }
     run = &v->run[v->nruns++];
+    memset(run, 0, sizeof *run);
     snprintf(run->experiment, sizeof run->experiment, "%s", experiment);
     snprintf(run->as, sizeof run->as, "%s", as);
   }
+  return run;
+}
+
+void values_keep(struct values *v, const char *experiment, const char *as, const struct result *r) {
+  struct values_run *run = take_run(v, experiment, as);
   run->rates = fields_of(r);
+  run->counted = false;
+}
+
+void values_keep_counts(struct values *v, const char *experiment, const char *as,
+                        const struct xray_result *x) {
+  struct values_run *run = take_run(v, experiment, as);
+  run->counts = fields_counts_of(x);
+  run->counted = true;
 }
 
 struct runs_of {
@@ -152,7 +171,7 @@ static bool lookup_as(void *ctx, const char *name, double *out) {
     return false;
   snprintf(as, sizeof as, "%.*s", (int)(dot - name), name);
   const struct values_run *r = find_run(of->v, of->experiment, as);
-  return r && fields_rate(&r->rates, dot + 1, out);
+  return r && run_value(r, dot + 1, out);
 }
 
 bool values_of_runs(struct values *v, const char *experiment, const char *text, double *out) {

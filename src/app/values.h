@@ -21,6 +21,8 @@ struct values {
   struct values_run {
     char experiment[FIELDS_EXPERIMENT], as[FIELDS_AS];
     struct fields_rates rates;
+    struct fields_counts counts;
+    bool counted; /* counts, else rates */
   } run[VALUES_RUNS];
   int nruns;
 };
@@ -35,6 +37,10 @@ struct prose_source values_source(struct values *v);
 /* Keeps what a run of the current lesson's experiment measured (an earlier one of that name goes).
  */
 void values_keep(struct values *v, const char *experiment, const char *as, const struct result *r);
+
+/* The same of what the x-ray counted. */
+void values_keep_counts(struct values *v, const char *experiment, const char *as,
+                        const struct xray_result *x);
 
 /* Evaluates an expression over AS.field of the kept runs of an experiment; false if it has no
  * value. */

@@ -238,6 +238,13 @@ const char *lesson_unit(const struct experiment *e, int place) {
   return e->side[place].unit ? e->side[place].unit : e->unit;
 }
 
+void lesson_prediction_key(const struct experiment *e, int place, const char *step,
+                           char key[LESSON_KEY]) {
+  static const char *const suffix[EXP_PLACES] = {"@cuda", "@cpu", "@xray"};
+  bool own = e->side[place].ask.in[LANG_EN] != NULL;
+  snprintf(key, LESSON_KEY, "%.64s%s", step, own ? suffix[place] : "");
+}
+
 const char *lesson_count_name(int i) {
   static const char *const names[] = {"gld_requests",
                                       "gld_sectors",

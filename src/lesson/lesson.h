@@ -165,6 +165,12 @@ const struct text2 *lesson_ask(const struct experiment *e, int place);
 const char *lesson_quantity(const struct experiment *e, int place);
 const char *lesson_unit(const struct experiment *e, int place);
 
+/* The name under which the prediction of a step is kept: the step's, or, where the place asks a
+ * question of its own, another. */
+enum { LESSON_KEY = 96 };
+void lesson_prediction_key(const struct experiment *e, int place, const char *step,
+                           char key[LESSON_KEY]);
+
 /* Names of what the x-ray counts, as a quantity has them behind the dot; NULL behind the last. */
 const char *lesson_count_name(int i);
 

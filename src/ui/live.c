@@ -57,11 +57,8 @@ static void keep_last_run(live *l) {
 }
 
 void live_prediction_key(const live *l, const struct experiment *e, const char *step,
-                         char key[96]) {
-  static const char *const suffix[EXP_PLACES] = {"@cuda", "@cpu", "@xray"};
-  int place = live_plan_place_of(l, e);
-  bool own = e && e->side[place].ask.in[LANG_EN];
-  snprintf(key, 96, "%.64s%s", step, own ? suffix[place] : "");
+                         char key[LESSON_KEY]) {
+  lesson_prediction_key(e, live_plan_place_of(l, e), step, key);
 }
 
 void live_set_experiment(live *l, const struct lesson *lesson, const struct experiment *e,
@@ -141,7 +138,7 @@ static void commit_guess(live *l) {
   l->guessing = l->locked = false;
   if (!l->w.progress || !l->lesson)
     return;
-  char key[96];
+  char key[LESSON_KEY];
   live_prediction_key(l, l->experiment, l->step, key);
   progress_predict(l->w.progress, l->lesson->id, key, value);
 }

@@ -25,7 +25,8 @@ void live_free(live *l);
 
 /* The name under which the prediction of a step is kept, in key: the step, or another where this
  * machine is asked another question of the experiment (the x-ray counts, it does not time). */
-void live_prediction_key(const live *l, const struct experiment *e, const char *step, char key[96]);
+void live_prediction_key(const live *l, const struct experiment *e, const char *step,
+                         char key[LESSON_KEY]);
 
 /* The experiment of a step (NULL: free runs of the kernel last used). `locked`: a prediction must
  * come first. lesson and step name where the prediction is kept. */

@@ -38,7 +38,7 @@ bool live_plan_counts(const live *l, const struct kernel *k) {
 }
 
 void live_plan_question(live *l) {
-  char key[96];
+  char key[LESSON_KEY];
   if (!l->w.progress || !l->lesson || !l->experiment)
     return;
   live_prediction_key(l, l->experiment, l->step, key);

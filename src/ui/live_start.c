@@ -1,17 +1,13 @@
 #include "ui/live_start.h"
 
+#include "bench/xray_rung.h"
 #include "ui/live_plan.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PARAM_BYTES = 48 };
 static const double RUN_SECONDS = 1;
-
-/* The x-ray runs some blocks of each class where all of them would be more warp instructions than
- * this. A kernel is taken to need so many for each FMA, or value moved, of a warp. */
-static const double WARP_INSTRUCTIONS_MOST = 1e8, WARP_INSTRUCTIONS_EACH = 8;
 
 void live_start_clear(live *l) {
   memset(&l->fault, 0, sizeof l->fault);
@@ -53,28 +49,6 @@ static const char *device_for(const live *l, const struct kernel *k) {
   return k->target == KERNEL_CPU ? "cpu" : "";
 }
 
-static bool large(const struct live_run *r) {
-  double fmas = kernel_flop(r->kernel, &r->size) / 2;
-  double values = kernel_dram_min(r->kernel, &r->size) / sizeof(float);
-  return fmax(fmas, values) / 32 * WARP_INSTRUCTIONS_EACH > WARP_INSTRUCTIONS_MOST;
-}
-
-static int ask_xray(live *l, const struct live_run *r, struct err *err) {
-  char param[MM_PARAMS][PARAM_BYTES];
-  struct xray_request q = {.kernel = r->kernel->id,
-                           .source = r->kernel->builtin ? NULL : r->kernel->source,
-                           .M = r->size.M,
-                           .N = r->size.N,
-                           .K = r->size.K,
-                           .sample = large(r),
-                           .seed = 1};
-  for (int i = 0; i < r->kernel->nparams && i < XRAY_REQUEST_DEFINES; i++) {
-    snprintf(param[i], sizeof param[i], "%s=%.15g", r->kernel->params[i].name, r->size.param[i]);
-    q.defines[q.ndefines++] = param[i];
-  }
-  return client_xray(l->w.client, &q, err);
-}
-
 static int ask_device(live *l, const struct live_run *r, const char *where, struct err *err) {
   struct client_run run = {.device = where,
                            .kernel = r->kernel->id,
@@ -105,7 +79,8 @@ bool live_start(live *l) {
     live_start_fail(l, "size", err.text);
     return false;
   }
-  l->request = counts ? ask_xray(l, r, &err) : ask_device(l, r, where, &err);
+  l->request = counts ? xray_rung_ask(l->w.client, r->kernel, &r->size, &err)
+                      : ask_device(l, r, where, &err);
   if (!l->request) {
     live_start_fail(l, "worker", err.text);
     return false;

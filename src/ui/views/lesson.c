@@ -96,7 +96,7 @@ static const struct step *predicted_at(const struct lesson *l, const struct step
 static bool locked(const ui *u, const struct step *s) {
   const struct lesson *l = u->lesson.lesson;
   double value;
-  char key[96];
+  char key[LESSON_KEY];
   live_prediction_key(u->live, lesson_experiment(l, s->experiment), predicted_at(l, s)->id, key);
   return !progress_prediction(u->progress, l->id, key, &value);
 }
