@@ -120,6 +120,15 @@ static const char *next_for(struct doctor *d, enum tools_id id, const struct too
   return d->cublas;
 }
 
+/* The device that needs no device. */
+static void add_xray(struct doctor *d, const struct tools *tools) {
+  bool own = tools->thing[TOOLS_NVRTC].found[0] != '\0';
+  add(d, "x-ray", HERE,
+      alloc_printf("counts what CUDA kernels do, without a GPU: those of mmtutor%s",
+                   own ? ", and files of yours" : "; files of yours need NVRTC"),
+      "");
+}
+
 static void on_event(void *ctx, const struct client_event *ev) {
   struct doctor *d = ctx;
   if (ev->kind == CLIENT_ERROR || ev->kind == CLIENT_GONE)
@@ -134,6 +143,8 @@ static void on_event(void *ctx, const struct client_event *ev) {
       add_device(d, &ev->devices[i]);
   if (ev->no_cuda[0])
     add(d, "GPU", ABSENT, alloc_str(ev->no_cuda), "");
+  if (ev->tools)
+    add_xray(d, ev->tools);
   for (int i = 0; ev->tools && i < TOOLS_COUNT; i++) {
     const struct tools_thing *t = &ev->tools->thing[i];
     bool here = t->found[0] != '\0';

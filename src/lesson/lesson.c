@@ -8,6 +8,7 @@
 #include "lesson/load_steps.h"
 #include "lesson/prose.h"
 #include "lesson/sections.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

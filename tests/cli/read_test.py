@@ -214,6 +214,29 @@ def an_experiment_runs_and_is_held_against_the_prediction():
 
 
 @test
+def without_a_gpu_the_x_ray_is_asked():
+    with Home() as h:
+        if not h.mm("doctor").text.count("absent  GPU"):
+            return                               # there is one
+        path = os.path.join(h.lesson, "lesson.json")
+        data = json.load(open(path))
+        run = {"kernel": "cuda/naive", "M": 32, "N": 32, "K": 32}
+        data["experiments"][0]["xray"] = {
+            "runs": [{"as": "a", **run}, {"as": "b", **run, "kernel": "cuda/tiled", "params": {"T": 32}}],
+            "ask": {"en": "How many times fewer sectors?", "zh": "几倍？"},
+            "quantity": "a.gld_sectors/b.gld_sectors", "unit": "", "band": ["19", "21"]}
+        json.dump(data, open(path, "w"))
+        out = talk(h, "6", "n", "n", "40", "n", "r", "q")
+        flat = " ".join(out.split())
+        assert "Predict before you run: How many times fewer sectors?" in flat, out
+        # 32^3/32 requests of A and of B: 1 and 4 sectors each; tiled: 2 of 4 for each of 32 warps.
+        assert "cuda/naive, M = 32, N = 32, K = 32: 5,120 sectors loaded, 2.5 a request." in flat, out
+        assert "T = 32: 256 sectors loaded, 4 a request. Counts of the x-ray, no times." in flat, out
+        assert "Counted: 20." in flat and "You predicted 40; counted over predicted is 0.5x." in flat, out
+        assert "the expected range, 19 to 21." in flat and "FLOP/s" not in out, out
+
+
+@test
 def odd_lines_are_answered():
     with Home() as h:
         out = talk(h, "", "99", "flops:x", "\x1b[2J", "6", "zzz", "é" * 3000, "m", "6", "q")

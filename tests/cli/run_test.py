@@ -334,7 +334,7 @@ def typed_escapes_do_not_come_back():
 def doctor_names_what_is_here():
     p = mm("doctor")
     assert p.returncode == 0 and "\x1b" not in p.stdout, p
-    for word in ("CPU", "GPU", "CBLAS", "NVRTC", "locale", "state", "worker"):
+    for word in ("CPU", "GPU", "x-ray", "CBLAS", "NVRTC", "locale", "state", "worker"):
         assert word in p.stdout, (word, p.stdout)
     o = json.loads(mm("doctor", "--json").stdout)
     for f in o["findings"]:

@@ -71,6 +71,22 @@ static const struct {
     {"unknown run in the quantity", "lesson.json", "\"b.gflops/a.gflops\"", "\"c.gflops/a.gflops\"",
      "c.gflops"},
     {"unknown field", "lesson.json", "\"b.gflops/a.gflops\"", "\"b.speed/a.gflops\"", "b.speed"},
+    {"time of an x-ray", "lesson.json", "\"quantity\"",
+     "\"xray\": {\"runs\": [{\"as\": \"a\", \"kernel\": \"cuda/naive\", \"M\": 64, \"N\": 64, "
+     "\"K\": 64}], \"quantity\": \"a.ms\", \"ask\": {\"en\": \"?\", \"zh\": \"?\"}, \"band\": "
+     "[\"1\", \"2\"]}, \"quantity\"",
+     "a.ms"},
+    {"x-ray of a CPU kernel", "lesson.json", "\"quantity\"",
+     "\"xray\": {\"runs\": [{\"as\": \"a\", \"kernel\": \"cpu/ikj\", \"M\": 64, \"N\": 64, \"K\": "
+     "64}], \"quantity\": \"a.ffma\", \"ask\": {\"en\": \"?\", \"zh\": \"?\"}, \"band\": [\"1\", "
+     "\"2\"]}, \"quantity\"",
+     "cpu/ikj is none"},
+    {"a count without a question", "lesson.json", "\"quantity\"",
+     "\"xray\": {\"runs\": [{\"as\": \"a\", \"kernel\": \"cuda/naive\", \"M\": 64, \"N\": 64, "
+     "\"K\": 64}], \"quantity\": \"a.ffma\", \"band\": [\"1\", \"2\"]}, \"quantity\"",
+     "an \"ask\""},
+    {"a count of a timed run", "lesson.json", "\"b.gflops/a.gflops\"", "\"a.gld_sectors\"",
+     "a.gld_sectors"},
     {"key without value", "lesson.json", "\"key\": \"2*M*N*K\"", "\"key\": \"2*M*N*Q\"",
      "no value"},
     {"malrule near the key", "lesson.json", "\"key\": \"8*n^3\"", "\"key\": \"8.24*n^3/T\"",

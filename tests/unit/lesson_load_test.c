@@ -57,6 +57,28 @@ static void test_experiment_and_rows(void **state) {
   lesson_free(l);
 }
 
+/* A place may ask something of its own; the prediction of it is kept by itself. */
+static void test_place_of_its_own(void **state) {
+  (void)state;
+  char key[LESSON_KEY];
+  static char fast[] = "How fast?", many[] = "How many?", duo[] = "多少？", time[] = "a.ms";
+  static char ms[] = "ms", ffma[] = "a.ffma", none[] = "";
+  struct experiment e = {.ask = {{fast, fast}}, .quantity = time, .unit = ms};
+  e.side[EXP_XRAY].ask = (struct text2){{many, duo}};
+  e.side[EXP_XRAY].quantity = ffma;
+  e.side[EXP_XRAY].unit = none;
+  assert_string_equal(lesson_ask(&e, EXP_CUDA)->in[LANG_EN], "How fast?");
+  assert_string_equal(lesson_ask(&e, EXP_XRAY)->in[LANG_ZH], "多少？");
+  assert_string_equal(lesson_quantity(&e, EXP_CPU), "a.ms");
+  assert_string_equal(lesson_quantity(&e, EXP_XRAY), "a.ffma");
+  assert_string_equal(lesson_unit(&e, EXP_CUDA), "ms");
+  assert_string_equal(lesson_unit(&e, EXP_XRAY), "");
+  lesson_prediction_key(&e, EXP_CUDA, "predict", key);
+  assert_string_equal(key, "predict");
+  lesson_prediction_key(&e, EXP_XRAY, "predict", key);
+  assert_string_equal(key, "predict@xray");
+}
+
 /* Each breaks one thing; the message must name the file, a line and the words. */
 static const struct broken {
   const char *what, *file, *from, *to, *expect;
@@ -284,10 +306,15 @@ static void test_course(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_good),         cmocka_unit_test(test_experiment_and_rows),
-      cmocka_unit_test(test_broken),       cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_bom_and_crlf), cmocka_unit_test(test_escapes_are_cleaned),
-      cmocka_unit_test(test_deep_nesting), cmocka_unit_test(test_odd_files),
+      cmocka_unit_test(test_good),
+      cmocka_unit_test(test_experiment_and_rows),
+      cmocka_unit_test(test_place_of_its_own),
+      cmocka_unit_test(test_broken),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bom_and_crlf),
+      cmocka_unit_test(test_escapes_are_cleaned),
+      cmocka_unit_test(test_deep_nesting),
+      cmocka_unit_test(test_odd_files),
       cmocka_unit_test(test_course),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
