@@ -21,6 +21,7 @@ enum {
   BAR_LEAST = 6,
   COLUMN = 18, /* of a number beside others */
   PROBLEMS_MOST = 3,
+  SCALE_LEAST = 28,
   WORST = 32, /* sectors of a request of 4 bytes a lane, wavefronts of a shared one */
   IDEAL = 4
 };
@@ -278,7 +279,7 @@ static bool has_scale(const struct table *t) {
     if (m->ldg[XRAY_4] == 0 || m->ldg[XRAY_8] > 0 || m->ldg[XRAY_16] > 0)
       return false;
   }
-  return bar >= WORST / 2;
+  return bar >= SCALE_LEAST;
 }
 
 static void draw_scale(const struct table *t) {
