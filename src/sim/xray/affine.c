@@ -99,6 +99,7 @@ static int written(const struct insn *in, insn_slot out[4]) {
   case INSN_MATCH:
   case INSN_BFI:
   case INSN_BAR_RED:
+  case INSN_MBAR:
     out[0] = in->dst;
     return 1;
   default:

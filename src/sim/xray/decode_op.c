@@ -1,5 +1,6 @@
 #include "sim/xray/decode_op.h"
 
+#include "sim/xray/decode_async.h"
 #include "sim/xray/decode_call.h"
 #include "sim/xray/decode_mem.h"
 #include "sim/xray/exec_alu.h"
@@ -313,6 +314,8 @@ bool decode_op(struct decoder *d) {
       {"mov", mov},
       {"call", decode_call},
       {"brx", decode_call_jump},
+      {"cp", decode_async},
+      {"mbarrier", decode_async_mbar},
       {"bfi", bfi},
       {"match", decode_mem_match},
       {"ret", ret},

@@ -1,6 +1,9 @@
 #include "sim/xray/exec_flow.h"
 
+#include "sim/xray/clock.h"
+#include "sim/xray/exec_async.h"
 #include "sim/xray/exec_call.h"
+#include "sim/xray/exec_mbar.h"
 #include "sim/xray/exec_mem.h"
 #include "sim/xray/exec_warp.h"
 #include "sim/xray/lanes.h"
@@ -9,7 +12,10 @@
 #include "sim/xray/tally.h"
 #include <string.h>
 
-enum { LOOK_UP = 1024 }; /* instructions between two looks at the stop flag */
+enum {
+  LOOK_UP = 1024,   /* instructions between two looks at the stop flag */
+  IDLE_TURNS = 1000 /* of all warps, polling mbarriers, before nothing more is hoped for */
+};
 
 /* ---- special registers */
 
@@ -211,6 +217,7 @@ static void arrive(struct machine *m, struct warp *w, const struct insn *in, uin
     b->yes += __builtin_popcount(machine_pred(w, in->pa) & mask);
   if (expected)
     b->expected = (int)expected;
+  clock_bar_arrive(m, w, (int)id);
   if (wait) {
     w->state = WARP_WAITS;
     w->barrier = (int)id;
@@ -248,8 +255,10 @@ static bool release(struct machine *m) {
     for (int i = 0; i < m->nwarps; i++)
       if (m->warps[i].state == WARP_WAITS && m->warps[i].barrier == id) {
         give_result(m, &m->warps[i], b);
+        clock_bar_pass(m, &m->warps[i], id);
         m->warps[i].state = WARP_RUNS;
       }
+    clock_bar_clear(m, id);
     *b = (struct barrier){0};
   }
   return any;
@@ -280,6 +289,14 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
   case INSN_CALL:
     exec_call(m, w, in, mask);
     return;
+  case INSN_ASYNC:
+    if (mask)
+      exec_async(m, w, in, mask);
+    break;
+  case INSN_MBAR:
+    if (mask)
+      exec_mbar(m, w, in, mask);
+    break;
   case INSN_BRX:
     jump(m, w, in, mask);
     return;
@@ -344,6 +361,8 @@ static void run_warp(struct machine *m, struct warp *w) {
 static void deadlock(struct machine *m) {
   for (int i = 0; i < m->nwarps; i++) {
     struct warp *w = &m->warps[i];
+    if (w->state == WARP_YIELDS && w->polls)
+      exec_mbar_deadlock(m, w);
     if (w->state != WARP_WAITS)
       continue;
     const struct insn *in = &m->program->code[w->stack[w->depth - 1].pc - 1];
@@ -355,22 +374,39 @@ static void deadlock(struct machine *m) {
   m->halted = true;
 }
 
+/* One turn of every warp that can run. */
+static void run_warps(struct machine *m, bool *waits, bool *yields) {
+  *waits = *yields = false;
+  for (int i = 0; i < m->nwarps && !m->halted; i++) {
+    struct warp *w = &m->warps[i];
+    if (w->state == WARP_YIELDS)
+      w->state = WARP_RUNS;
+    run_warp(m, w);
+    *waits |= w->state == WARP_WAITS;
+    *yields |= w->state == WARP_YIELDS;
+  }
+}
+
 bool exec_flow_block(struct machine *m) {
+  int idle = 0; /* turns without a sign of progress */
   memset(m->barriers, 0, sizeof m->barriers);
   m->epoch = 1;
+  exec_async_clear(m);
+  clock_next_block(m->clock);
   for (int i = 0; i < m->nwarps; i++)
     start_warp(m, &m->warps[i]);
   for (;;) {
-    bool waits = false;
-    for (int i = 0; i < m->nwarps && !m->halted; i++) {
-      run_warp(m, &m->warps[i]);
-      waits |= m->warps[i].state == WARP_WAITS;
-    }
+    bool waits, yields;
+    int64_t before = m->events;
+    run_warps(m, &waits, &yields);
     if (m->halted)
       return false;
-    if (!waits)
+    if (!waits && !yields)
       return true;
-    if (!release(m)) {
+    if (release(m))
+      continue;
+    idle = m->events == before ? idle + 1 : 0;
+    if (!yields || idle == IDLE_TURNS) {
       deadlock(m);
       return false;
     }

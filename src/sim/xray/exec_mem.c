@@ -9,7 +9,7 @@
 #include "sim/xray/tally.h"
 #include <string.h>
 
-static LANES_HOT void addresses(int64_t *out, const void *base, bool wide, int64_t offset) {
+LANES_HOT void exec_mem_addresses(int64_t *out, const void *base, bool wide, int64_t offset) {
   const lane_u64 *b64 = base;
   const lane_u32 *b32 = base;
   if (wide)
@@ -23,7 +23,10 @@ static LANES_HOT void addresses(int64_t *out, const void *base, bool wide, int64
 /* ---- what can be wrong with an address */
 
 static const char *verb(const struct insn *in) {
-  return in->kind == INSN_LD ? "Reads" : in->kind == INSN_ST ? "Writes" : "Updates";
+  return in->kind == INSN_LD      ? "Reads"
+         : in->kind == INSN_ST    ? "Writes"
+         : in->kind == INSN_ASYNC ? "Copies"
+                                  : "Updates";
 }
 
 static void wrong_address(struct machine *m, const struct warp *w, const struct insn *in, int lane,
@@ -46,9 +49,9 @@ static void wrong_address(struct machine *m, const struct warp *w, const struct 
                    p->name, (long long)address, (long long)p->bytes);
 }
 
-/* Lanes of mask whose address is aligned and lies in one of the space's pieces. */
-static uint32_t checked(struct machine *m, const struct warp *w, const struct insn *in,
-                        enum ptx_space space, const int64_t address[32], uint32_t mask, int bytes) {
+uint32_t exec_mem_checked(struct machine *m, const struct warp *w, const struct insn *in,
+                          enum ptx_space space, const int64_t address[32], uint32_t mask,
+                          int bytes) {
   uint32_t good = mask;
   for (uint32_t left = mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
@@ -159,15 +162,11 @@ static void store(struct machine *m, struct warp *w, const struct insn *in, enum
 
 /* ---- one space at a time */
 
-static void shadow(struct machine *m, const struct warp *w, const struct insn *in,
-                   enum ptx_space space, const int64_t *address, uint32_t mask, int bytes) {
-  enum shadow_access kind = in->kind == INSN_LD   ? SHADOW_READ
-                            : in->kind == INSN_ST ? SHADOW_WRITE
-                                                  : SHADOW_ATOMIC;
-  if (space == PTX_SHARED)
-    shadow_shared(m, w, in, address, mask, bytes, kind);
-  for (uint32_t left = space == PTX_GLOBAL ? mask : 0; left;) {
-    const struct memory_piece *p = memory_find(m->memory, space, address[__builtin_ctz(left)], 0);
+void exec_mem_shadow_global(struct machine *m, const struct warp *w, const struct insn *in,
+                            const int64_t address[32], uint32_t mask, int bytes,
+                            enum shadow_access kind) {
+  for (uint32_t left = mask; left;) {
+    const struct memory_piece *p = memory_find(m->memory, PTX_GLOBAL, address[__builtin_ctz(left)], 0);
     uint32_t same = 0;
     for (uint32_t rest = left; rest; rest &= rest - 1) {
       int l = __builtin_ctz(rest);
@@ -177,6 +176,17 @@ static void shadow(struct machine *m, const struct warp *w, const struct insn *i
     shadow_global(m, w, in, p, address, same, bytes, kind);
     left &= ~same;
   }
+}
+
+static void shadow(struct machine *m, const struct warp *w, const struct insn *in,
+                   enum ptx_space space, const int64_t *address, uint32_t mask, int bytes) {
+  enum shadow_access kind = in->kind == INSN_LD   ? SHADOW_READ
+                            : in->kind == INSN_ST ? SHADOW_WRITE
+                                                  : SHADOW_ATOMIC;
+  if (space == PTX_SHARED)
+    shadow_shared(m, w, in, address, mask, bytes, kind);
+  else if (space == PTX_GLOBAL)
+    exec_mem_shadow_global(m, w, in, address, mask, bytes, kind);
 }
 
 struct insn_copy exec_mem_joined(const struct machine *m, const struct warp *w,
@@ -218,7 +228,7 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
   uint32_t good = mask;
   enum pattern pattern = p && mask == UINT32_MAX ? pattern_of(address, p, bytes) : OUTSIDE;
   if (pattern == OUTSIDE) {
-    good = checked(m, w, in, space, address, mask, bytes);
+    good = exec_mem_checked(m, w, in, space, address, mask, bytes);
     for (int l = 0; l < INSN_LANES && p; l++)
       if (good >> l & 1 && (address[l] < p->base || address[l] - p->base >= p->bytes))
         p = NULL; /* more arrays than one */
@@ -242,7 +252,7 @@ void exec_mem(struct machine *m, struct warp *w, const struct insn *in, uint32_t
   int64_t address[INSN_LANES];
   if (mask == UINT32_MAX && exec_fast(m, w, in))
     return;
-  addresses(address, machine_lanes(m, w, in->base), in->base_wide, in->offset);
+  exec_mem_addresses(address, machine_lanes(m, w, in->base), in->base_wide, in->offset);
   if (in->space != PTX_GENERIC) {
     in_space(m, w, in, (enum ptx_space)in->space, address, mask);
     return;

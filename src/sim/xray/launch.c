@@ -1,6 +1,8 @@
 #include "sim/xray/launch.h"
 
 #include "base/alloc.h"
+#include "sim/xray/clock.h"
+#include "sim/xray/exec_async.h"
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_fast.h"
 #include "sim/xray/exec_flow.h"
@@ -38,6 +40,7 @@ struct machine *launch_machine(struct launch *l, struct memory *memory, int chec
     m->warps[i].preds = alloc_zero((size_t)m->program->npreds, sizeof(uint32_t));
   }
   m->scratch = alloc_zero(4, INSN_UNIT);
+  m->clock = clock_new(m->program, checks, memory_shared_bytes(memory), m->nwarps);
   return m;
 }
 
@@ -52,6 +55,8 @@ void launch_machine_free(struct machine *m) {
   }
   free(m->warps);
   free(m->scratch);
+  exec_async_free(m);
+  clock_free(m->clock);
   exec_fast_free(m->fast);
   shadow_free(m->shadow);
   tally_free(m->tally);

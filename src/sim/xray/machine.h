@@ -13,6 +13,8 @@ struct fast;
 struct print_log;
 struct call_frame;
 struct launch;
+struct async_state;
+struct clock;
 
 enum { MACHINE_STACK = 400, MACHINE_BARRIERS = 16 };
 
@@ -21,7 +23,8 @@ struct path { /* lanes that go on at pc until they reach reconverge */
   uint32_t mask;
 };
 
-enum warp_state { WARP_RUNS, WARP_WAITS, WARP_ENDED };
+/* WARP_YIELDS: it goes on when the other warps had their turn */
+enum warp_state { WARP_RUNS, WARP_WAITS, WARP_YIELDS, WARP_ENDED };
 
 struct warp {
   int index; /* in the block; its lane l is thread index * 32 + l */
@@ -35,6 +38,8 @@ struct warp {
   uint16_t syncs; /* __syncwarp so far */
   struct call_frame *frames; /* of functions it is in; NULL before the first call */
   int nframes;
+  const struct insn *polls; /* the mbarrier test that failed last, and its barrier */
+  int64_t polled;
 };
 
 struct barrier {
@@ -65,6 +70,10 @@ struct machine {
   bool asks;              /* runs on the thread that may ask whether to stop */
   bool halted;            /* nothing more can be run */
   struct print_log *print; /* NULL: nothing was printed */
+  struct async_state *async; /* NULL: no cp.async yet */
+  int64_t copies_open;       /* of lanes, that nobody waited for yet */
+  struct clock *clock;       /* NULL: __syncthreads alone orders the warps */
+  int64_t events;            /* arrivals at mbarriers: a sign that the block gets on */
   unsigned char *scratch; /* 4 units */
 };
 

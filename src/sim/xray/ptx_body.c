@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REGS = 1 << 16 };
+enum { MAX_REGS = 1 << 16, MAX_LOCS = 128 };
 
 struct reg_decl { /* %r<33>: name "%r", first index, count; count 0: one register of that name */
   struct slice name;
   int first, count;
+};
+
+struct loc { /* a place, and the one that it is shown as */
+  int64_t at[3];
+  int file, line;
 };
 
 struct body {
@@ -20,6 +25,8 @@ struct body {
   int scope;
   int file, line;
   bool nounroll;
+  struct loc locs[MAX_LOCS]; /* a ring */
+  unsigned nlocs;
 };
 
 /* ---- registers */
@@ -290,24 +297,61 @@ static void read_insn(struct body *b) {
   b->nounroll = false;
 }
 
-static void read_loc(struct body *b) {
-  int64_t v[3];
+static bool read_place(struct ptx_reader *r, int64_t v[3]) {
   int fl = 0;
   for (int i = 0; i < 3; i++)
-    if (!ptx_parse_number(b->r, &v[i], &fl))
-      return;
-  b->file = (int)(v[0] & 0xfffff);
-  b->line = (int)(v[1] & 0xffffff);
-  while (ptx_parse_accept(b->r, ",")) { /* function_name LABEL+N, inlined_at 1 2 3 */
-    bool function = ptx_lex_is(b->r->lex.text, "function_name");
-    ptx_lex_next(&b->r->lex);
-    if (function) {
-      ptx_lex_next(&b->r->lex);
-      ptx_parse_accept(b->r, "+");
+    if (!ptx_parse_number(r, &v[i], &fl))
+      return false;
+  return true;
+}
+
+/* The newest .loc of that place, NULL: none. */
+static const struct loc *find_loc(const struct body *b, const int64_t v[3]) {
+  for (int i = 0; i < MAX_LOCS; i++) {
+    const struct loc *l = &b->locs[(b->nlocs + MAX_LOCS - 1 - (unsigned)i) % MAX_LOCS];
+    if (l->file && memcmp(l->at, v, sizeof l->at) == 0)
+      return l;
+  }
+  return NULL;
+}
+
+/* Code of a header that was inlined belongs to the line of the kernel's own file that brought it
+ * in. */
+static void set_line(struct body *b, const int64_t v[3], const int64_t from[3], bool inlined) {
+  struct loc now = {{v[0], v[1], v[2]}, (int)(v[0] & 0xfffff), (int)(v[1] & 0xffffff)};
+  if (inlined) {
+    const struct loc *outer = find_loc(b, from);
+    int file = outer ? outer->file : (int)(from[0] & 0xfffff);
+    if (file != now.file) {
+      now.file = file;
+      now.line = outer ? outer->line : (int)(from[1] & 0xffffff);
     }
+  }
+  b->file = now.file;
+  b->line = now.line;
+  b->locs[b->nlocs++ % MAX_LOCS] = now;
+}
+
+/* .loc file line column{, function_name LABEL+N, inlined_at file line column} */
+static void read_loc(struct body *b) {
+  int64_t v[3], from[3] = {0};
+  bool inlined = false;
+  if (!read_place(b->r, v))
+    return;
+  while (ptx_parse_accept(b->r, ",")) {
+    if (ptx_parse_accept(b->r, "inlined_at")) {
+      inlined = true;
+      if (!read_place(b->r, from))
+        return;
+      continue;
+    }
+    ptx_lex_next(&b->r->lex);
+    ptx_lex_next(&b->r->lex);
+    ptx_parse_accept(b->r, "+");
     while (b->r->lex.kind == TOK_NUMBER)
       ptx_lex_next(&b->r->lex);
   }
+  set_line(b, v, from, inlined);
 }
 
 /* The label that stands before ".branchtargets" is its name. */

@@ -1,6 +1,8 @@
 #include "sim/xray/shadow.h"
 
 #include "base/alloc.h"
+#include "sim/xray/clock.h"
+#include "sim/xray/exec_async.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
 #include <stdio.h>
@@ -160,6 +162,12 @@ void shadow_shared(struct machine *m, const struct warp *w, const struct insn *i
   struct shadow *s = m->shadow;
   if (!s->checks_races && !s->checks_init)
     return;
+  if (m->copies_open)
+    mask &= ~exec_async_check(m, w, in, address, mask, bytes);
+  if (m->clock) {
+    clock_shared(m, w, in, address, mask, bytes, kind);
+    return;
+  }
   int shift = s->shift_shared;
   int64_t last = -1;
   for (uint32_t left = mask; left; left &= left - 1) {
@@ -171,6 +179,27 @@ void shadow_shared(struct machine *m, const struct warp *w, const struct insn *i
     last = address[l];
     for (int64_t i = address[l] >> shift; i <= (address[l] + bytes - 1) >> shift; i++)
       shared_touch(m, w, in, l, &s->shared[i], i << shift, kind);
+  }
+}
+
+void shadow_stamp(struct machine *m, const struct warp *w, const struct insn *in,
+                  const int64_t address[32], uint32_t mask, int bytes) {
+  struct shadow *s = m->shadow;
+  if (m->clock) {
+    clock_stamp(m, w, in, address, mask, bytes);
+    return;
+  }
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int l = __builtin_ctz(left);
+    for (int64_t i = address[l] >> s->shift_shared;
+         i <= (address[l] + bytes - 1) >> s->shift_shared; i++) {
+      struct shared_unit *u = &s->shared[i];
+      u->written = m->epoch;
+      u->writer = (uint16_t)(w->index * INSN_LANES + l);
+      u->write_line = (uint16_t)in->line;
+      u->write_syncs = w->syncs;
+      u->atomic = false;
+    }
   }
 }
 

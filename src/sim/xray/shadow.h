@@ -25,6 +25,11 @@ enum shadow_access { SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC };
 /* Notes one access of `bytes` a lane at checked addresses and reports what is wrong with it. */
 void shadow_shared(struct machine *m, const struct warp *w, const struct insn *in,
                    const int64_t address[32], uint32_t mask, int bytes, enum shadow_access kind);
+
+/* Notes that the data of a cp.async arrive now, as a write of its line. */
+void shadow_stamp(struct machine *m, const struct warp *w, const struct insn *in,
+                  const int64_t address[32], uint32_t mask, int bytes);
+
 /* True if accesses of this piece are looked at: of shared memory, or of this array. */
 bool shadow_watches(const struct shadow *s, bool shared, const struct memory_piece *piece);
 

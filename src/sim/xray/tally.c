@@ -167,7 +167,7 @@ static void add_cell(struct xray_counts *to, const struct insn *in, const struct
   to->fadd += in->count == COUNT_FADD ? threads : 0;
   to->fmul += in->count == COUNT_FMUL ? threads : 0;
   to->barriers += in->kind == INSN_BAR || in->kind == INSN_BAR_RED ? (double)c->runs : 0;
-  if (in->kind == INSN_LD) {
+  if (in->kind == INSN_LD || in->kind == INSN_ASYNC) {
     to->gld_requests += (double)c->global_requests;
     to->gld_sectors += (double)c->global_sectors;
     to->gld_wavefronts += (double)c->global_wavefronts;
