@@ -166,7 +166,8 @@ void exec_mem_shadow_global(struct machine *m, const struct warp *w, const struc
                             const int64_t address[32], uint32_t mask, int bytes,
                             enum shadow_access kind) {
   for (uint32_t left = mask; left;) {
-    const struct memory_piece *p = memory_find(m->memory, PTX_GLOBAL, address[__builtin_ctz(left)], 0);
+    const struct memory_piece *p =
+        memory_find(m->memory, PTX_GLOBAL, address[__builtin_ctz(left)], 0);
     uint32_t same = 0;
     for (uint32_t rest = left; rest; rest &= rest - 1) {
       int l = __builtin_ctz(rest);

@@ -8,8 +8,8 @@
  * and writes nothing. */
 void exec_mem(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);
 
-/* Lanes of mask whose address is a multiple of bytes and lies in one of the space's pieces; the others
- * are reported. */
+/* Lanes of mask whose address is a multiple of bytes and lies in one of the space's pieces; the
+ * others are reported. */
 uint32_t exec_mem_checked(struct machine *m, const struct warp *w, const struct insn *in,
                           enum ptx_space space, const int64_t address[32], uint32_t mask,
                           int bytes);
