@@ -66,7 +66,12 @@ static bool refuse(const struct binder *b, const char *what) {
     }
   }
   xray_guess_example(&by_abi, words);
-  str_add(&next, "Name one thing for each, in order, such as --args '");
+  int pointers = 0;
+  for (int i = 0; i < b->nparams; i++)
+    pointers += by_abi.all[i].pointer;
+  bool unary = pointers == 2 && !b->c->q->op && !b->c->front;
+  str_addf(&next, "Name one thing for each, in order, such as %s--args '",
+           unary ? "--op copy " : "");
   for (int i = 0; i < b->nparams; i++)
     str_addf(&next, "%s%s", i ? "," : "", words[i]);
   str_add(&next, "'.");
@@ -87,6 +92,16 @@ static bool refusef(const struct binder *b, const char *fmt, ...) {
   vsnprintf(what, sizeof what, fmt, ap);
   va_end(ap);
   return refuse(b, what);
+}
+
+/* A description of parameter i for a sentence. */
+static const char *describe(const struct binder *b, int i, char out[160]) {
+  const struct xray_params_one *one = source_of(b, i);
+  if (one)
+    snprintf(out, 160, "`%s`", one->text);
+  else
+    snprintf(out, 160, "parameter %d", i + 1);
+  return out;
 }
 
 /* ---- the words */
@@ -120,6 +135,26 @@ static bool cut_words(struct binder *b, const char *text) {
   }
 }
 
+static bool refuse_structure(const struct binder *b, int i, int64_t bytes) {
+  char text[160];
+  return refusef(b,
+                 "%s of the kernel is a structure of %lld bytes; an x-ray can only give "
+                 "matrices and numbers.",
+                 describe(b, i, text), (long long)bytes);
+}
+
+static bool is_number(int64_t bytes) {
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+static bool no_structures(const struct binder *b) {
+  struct xray_param abi;
+  for (int i = 0; xray_param(b->m, b->symbol, i, &abi); i++)
+    if (!is_number(abi.bytes))
+      return refuse_structure(b, i, abi.bytes);
+  return true;
+}
+
 static bool find_words(struct binder *b) {
   const struct xray_case *c = b->c;
   if (c->q->args)
@@ -133,6 +168,8 @@ static bool find_words(struct binder *b) {
         return false;
     return true;
   }
+  if (!no_structures(b))
+    return false;
   const char *guess[XRAY_PARAMS_MAX] = {NULL};
   if (b->params->n != b->nparams || !xray_guess(c, b->params, guess))
     return refuse(b, "What the kernel's parameters are does not follow from their names.");
@@ -152,16 +189,6 @@ static int array_of(const struct binder *b, int i) {
         (one && one->pointer && strcasecmp(word, xray_args_names[k]) == 0))
       return k;
   return -1;
-}
-
-/* A description of parameter i for a sentence. */
-static const char *describe(const struct binder *b, int i, char out[160]) {
-  const struct xray_params_one *one = source_of(b, i);
-  if (one)
-    snprintf(out, 160, "`%s`", one->text);
-  else
-    snprintf(out, 160, "parameter %d", i + 1);
-  return out;
 }
 
 static bool bind_array(struct binder *b, int i, int array, const struct xray_param *abi) {
@@ -214,11 +241,12 @@ static void note_scalar(struct binder *b, int i, double v) {
   if (!alpha && !beta && !one && b->scalars < 2)
     *(b->scalars == 0 ? &alpha : &beta) = true;
   b->scalars++;
-  if (alpha)
+  if (alpha) {
     c->alpha = v;
-  else if (beta)
+  } else if (beta) {
     c->beta = v;
-  else if (c->check) {
+    c->takes_beta = true;
+  } else if (c->check) {
     c->check = false;
     snprintf(c->reason, sizeof c->reason,
              "C was not checked: what the number %.40s does to it is not known.", b->words[i]);
@@ -254,12 +282,9 @@ static bool bind_value(struct binder *b, int i, const struct xray_param *abi) {
                    "and W (zeros).",
                    describe(b, i, text), b->words[i]);
   bool floating = abi->is_float || (one && one->kind == XRAY_PARAMS_FLOATING);
-  bool fits = abi->bytes == 1 || abi->bytes == 2 || abi->bytes == 4 || abi->bytes == 8;
-  if (!fits || (floating && abi->bytes == 1) || (floating && abi->bytes == 2 && !one))
-    return refusef(b,
-                   "%s of the kernel is a structure of %lld bytes; an x-ray can only give "
-                   "matrices and numbers.",
-                   describe(b, i, text), (long long)abi->bytes);
+  if (!is_number(abi->bytes) || (floating && abi->bytes == 1) ||
+      (floating && abi->bytes == 2 && !one))
+    return refuse_structure(b, i, abi->bytes);
   if (!value_of(b, i, &v))
     return false;
   b->out->arg[i].array = -1;

@@ -234,6 +234,10 @@ static void take_entry(struct xray_build *b) {
 static bool compile_failed(const struct xray_build *b, const char *file, const struct xray_case *c,
                            const struct err *err, struct device_fault *fault) {
   char what[200], next[256];
+  if (b->made.compiles == 0) { /* it was not even asked for */
+    wire_fault_set(fault, "entry", err->text, "", "");
+    return false;
+  }
   snprintf(what, sizeof what, "%.100s does not compile.", file);
   const struct ptx_sources *s = &b->made.sources;
   if (s->nmissing > 0 && !c->q->dir)
@@ -253,6 +257,13 @@ static bool through_nvrtc(struct xray_build *b, const struct xray_case *c, const
   struct err err;
   if (!read_arch(&o, c, fault))
     return false;
+  int arch = (int)strtol(o.arch, NULL, 10);
+  if (nvrtc_target(n, arch) != arch) {
+    char what[200];
+    snprintf(what, sizeof what, "NVRTC %s makes no code for compute_%s.", nvrtc_version(n), o.arch);
+    wire_fault_set(fault, "arch", what, "", "Leave --arch out, or name a newer one.");
+    return false;
+  }
   make_options(&o, c);
   const char *source = c->q->source ? c->q->source : c->front->source;
   const char *file = short_name(c->q->source ? c->q->kernel : c->front->path);

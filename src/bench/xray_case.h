@@ -15,6 +15,7 @@ struct xray_case {
   struct kernel shape;        /* op, types and layouts alone: for exact_init and the like */
   struct kernel_size size;    /* with the parameters of `front` */
   double alpha, beta;         /* C = alpha A B + beta C; 1 and 0 */
+  bool takes_beta;            /* beta is an argument, be it 0: the kernel may read C */
   bool check;                 /* C can be held against a reference */
   char reason[200];           /* where it cannot: a sentence */
 };

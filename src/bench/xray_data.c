@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 uint64_t xray_data_c(uint64_t seed) { return ~(2 * seed); }
 
@@ -32,22 +33,33 @@ static double workspace(const struct xray_case *c, double elements_c) {
   return elements_c * (double)kernel_dtype_size(c->shape.c);
 }
 
-/* Memory full of zeros that costs nothing until it is touched. */
-static bool make_zeros(struct xray_data *d, double bytes, struct device_fault *fault) {
-  if (bytes < 1e15)
-    d->zeros = calloc((size_t)bytes + 16, 1);
-  return d->zeros || short_of(bytes, NAN, fault);
+bool xray_data_zero_c(const struct xray_case *c) {
+  return c->beta == 0 && (c->takes_beta || c->shape.op == OP_REDUCE);
+}
+
+/* Memory that is not there is an answer here, and zeros cost nothing until they are touched. */
+static bool make_workspace(struct xray_data *d, double bytes, struct device_fault *fault) {
+  if (bytes >= 0 && bytes < 0x1p46)
+    d->workspace = calloc((size_t)bytes + 16, 1);
+  return d->workspace || short_of(bytes, NAN, fault);
+}
+
+static bool make_zeros(struct xray_matrix *x, enum kernel_dtype t, double n, struct err *err) {
+  size_t bytes = (size_t)n * kernel_dtype_size(t);
+  void *data = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    return err_set(err, "There is no memory for C. Choose a smaller size.");
+  *x = (struct xray_matrix){.data = data, .bytes = bytes, .mapped = bytes + 1};
+  return true;
 }
 
 static bool make_c(struct xray_data *d, const struct xray_case *c, double n, uint64_t seed,
                    bool lazy, struct err *err) {
   if (c->beta != 0)
     return xray_matrix_fill(&d->c, c->shape.c, (int64_t)n, xray_data_c(seed), lazy, err);
-  if (!xray_matrix_poison(&d->c, c->shape.c, (int64_t)n, lazy, err))
-    return false;
-  if (c->shape.op == OP_REDUCE)
-    memset(d->c.data, 0, d->c.bytes);
-  return true;
+  if (xray_data_zero_c(c))
+    return make_zeros(&d->c, c->shape.c, n, err);
+  return xray_matrix_poison(&d->c, c->shape.c, (int64_t)n, lazy, err);
 }
 
 bool xray_data_make(struct xray_data *d, const struct xray_case *c, const struct xray_args *args,
@@ -71,7 +83,7 @@ bool xray_data_make(struct xray_data *d, const struct xray_case *c, const struct
     return false;
   }
   double w = args->uses[XRAY_ARGS_W] ? workspace(c, n[2]) : 0;
-  if (args->uses[XRAY_ARGS_W] && !make_zeros(d, w, fault))
+  if (args->uses[XRAY_ARGS_W] && !make_workspace(d, w, fault))
     return false;
   const struct xray_matrix *const of[3] = {&d->a, &d->b, &d->c};
   for (int i = 0; i < XRAY_ARGS_ARRAYS; i++)
@@ -79,9 +91,9 @@ bool xray_data_make(struct xray_data *d, const struct xray_case *c, const struct
   for (int i = 0; i < 3; i++) {
     d->arrays[i].data = of[i]->data;
     d->arrays[i].bytes = of[i]->bytes;
-    d->arrays[i].written = i < 2 || c->beta != 0 || c->shape.op == OP_REDUCE;
+    d->arrays[i].written = i < 2 || c->beta != 0 || xray_data_zero_c(c);
   }
-  d->arrays[XRAY_ARGS_W].data = d->zeros;
+  d->arrays[XRAY_ARGS_W].data = d->workspace;
   d->arrays[XRAY_ARGS_W].bytes = (size_t)w;
   d->arrays[XRAY_ARGS_W].written = true;
   return true;
@@ -91,6 +103,6 @@ void xray_data_done(struct xray_data *d) {
   xray_matrix_done(&d->a);
   xray_matrix_done(&d->b);
   xray_matrix_done(&d->c);
-  free(d->zeros);
+  free(d->workspace);
   *d = (struct xray_data){0};
 }

@@ -188,14 +188,17 @@ bool xray_guess(const struct xray_case *c, const struct xray_params *p,
 }
 
 void xray_guess_example(const struct xray_params *p, const char *words[XRAY_PARAMS_MAX]) {
-  static const char *const arrays[] = {"A", "B", "C"}, *const sizes[] = {"M", "N", "K"},
-                           *const numbers[] = {"1.0", "0.0"};
-  int a = 0, s = 0, f = 0;
+  static const char *const sizes[] = {"M", "N", "K"}, *const numbers[] = {"1.0", "0.0"};
+  int a = 0, s = 0, f = 0, pointers = 0, all = 0;
+  for (int i = 0; i < p->n && i < XRAY_PARAMS_MAX; i++) {
+    pointers += p->all[i].pointer;
+    all += is_size(&p->all[i]);
+  }
   for (int i = 0; i < p->n && i < XRAY_PARAMS_MAX; i++) {
     if (p->all[i].pointer)
-      words[i] = arrays[a < 2 ? a++ : 2];
+      words[i] = ++a == pointers || a > 2 ? "C" : a == 1 ? "A" : "B";
     else if (is_size(&p->all[i]))
-      words[i] = sizes[s < 2 ? s++ : 2];
+      words[i] = all == 1 && pointers < 3 ? "M*N" : sizes[s < 2 ? s++ : 2];
     else
       words[i] = numbers[f < 1 ? f++ : 1];
   }

@@ -20,8 +20,8 @@
 
 /* Warp instructions of one block, by default: an endless loop is found in about half a second, and
  * a block of 32 warps may still walk along a K of some ten thousand. */
-#define BLOCK_BUDGET ((int64_t)1 << 24)
-#define BLOCK_BUDGET_A_SECOND 33554432.0
+#define BLOCK_BUDGET ((int64_t)1 << 23)
+#define BLOCK_BUDGET_A_SECOND 16777216.0
 #define SECONDS 60.0
 
 enum {
@@ -108,14 +108,17 @@ static struct xray_launch make_launch(const struct xray_request *q, const struct
   return l;
 }
 
+static double limit_s(const struct xray_request *q) {
+  return q->seconds > 0 ? q->seconds : SECONDS;
+}
+
 static bool stopped_fault(const struct xray_request *q, struct device_fault *fault) {
   char what[200];
   if (!late) {
     wire_fault_set(fault, "cancelled", "The run was cancelled.", "", "");
     return false;
   }
-  snprintf(what, sizeof what, "The launch was stopped after %g s; it was not done.",
-           q->seconds > 0 ? q->seconds : SECONDS);
+  snprintf(what, sizeof what, "The launch was stopped after %g s; it was not done.", limit_s(q));
   wire_fault_set(fault, "time", what, "",
                  "Choose smaller sizes, look at some blocks only with --sample, or allow more time "
                  "with --seconds.");
@@ -310,7 +313,7 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   if (j->b.made.cubin && sass_mix(j->b.made.cubin, j->b.made.cubin_size, j->b.symbol, &sass, &err))
     l.sass = &sass;
   double start = clock_ms();
-  deadline_ms = start + 1000 * (q->seconds > 0 ? q->seconds : SECONDS);
+  deadline_ms = start + 1000 * limit_s(q);
   late = false;
   if (must_stop())
     return stopped_fault(q, fault);
@@ -320,7 +323,8 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   }
   double ms = clock_ms() - start;
   send_trace(&j->run);
-  if (!rep.finished && rep.nproblems == 0 && must_stop()) {
+  bool stopped = !rep.finished && must_stop();
+  if (stopped && (!late || rep.nproblems == 0)) {
     xray_report_done(&rep);
     return stopped_fault(q, fault);
   }
@@ -331,6 +335,8 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   out->compile_ms = j->b.made.ptx ? j->b.made.ms : NAN;
   xray_lines_fill(out, &j->b, &rep);
   fill_text(out, &j->run, &j->b);
+  if (stopped)
+    result_warn(&out->head, "The launch was stopped after %g s; it was not done.", limit_s(q));
   check(out, &j->c, &j->d, &j->a);
   xray_report_done(&rep);
   return true;

@@ -175,8 +175,9 @@ static bool untouched(const struct check *k, int64_t at) {
   const unsigned char *p = (const unsigned char *)k->d->c.data + (size_t)at * w;
   if (k->c->beta != 0)
     return xray_half_load(k->d->c.data, k->c->shape.c, at) == before(k, at);
+  unsigned char was = xray_data_zero_c(k->c) ? 0 : 0xff;
   for (size_t i = 0; i < w; i++)
-    if (p[i] != 0xff)
+    if (p[i] != was)
       return false;
   return true;
 }
