@@ -50,7 +50,7 @@ static void list_params(const struct binder *b, struct str *out) {
 
 /* A fault with the kernel's parameters and an example of --args behind `what`. */
 static bool refuse(const struct binder *b, const char *what) {
-  struct str list = {0}, why = {0}, next = {0};
+  struct str list = {0}, why = {0}, next = {0}, example = {0};
   list_params(b, &list);
   str_addf(&why, "The kernel's parameters are: %.420s.", list.data ? list.data : "none");
   const char *words[XRAY_PARAMS_MAX];
@@ -70,11 +70,11 @@ static bool refuse(const struct binder *b, const char *what) {
   for (int i = 0; i < b->nparams; i++)
     pointers += by_abi.all[i].pointer;
   bool unary = pointers == 2 && !b->c->q->op && !b->c->front;
-  str_addf(&next, "Name one thing for each, in order, such as %s--args '",
-           unary ? "--op copy " : "");
   for (int i = 0; i < b->nparams; i++)
-    str_addf(&next, "%s%s", i ? "," : "", words[i]);
-  str_add(&next, "'.");
+    str_addf(&example, "%s%s", i ? "," : "", words[i]);
+  str_addf(&next, "Name one thing for each, in order, such as %s--args '%s'.",
+           unary ? "--op copy " : "", example.data ? example.data : "");
+  str_free(&example);
   wire_fault_set(b->fault, "args", what, why.data, next.data);
   str_free(&list);
   str_free(&why);
@@ -328,8 +328,10 @@ bool xray_args_bind(struct xray_args *a, struct xray_case *c, const xray_module 
   if (!find_words(&b))
     return false;
   if (b.nwords != b.nparams && !(b.nparams == 0 && !b.words[0][0]))
-    return refusef(&b, "The kernel takes %d arguments, and %s %d.", b.nparams,
-                   c->q->args ? "--args gives" : "the front matter has", b.nwords);
+    return refusef(&b,
+                   c->q->args ? "The kernel takes %d arguments, and --args gives %d."
+                              : "The kernel takes %d arguments, and the front matter has %d.",
+                   b.nparams, b.nwords);
   a->n = b.nparams;
   for (int i = 0; i < b.nparams; i++) {
     xray_param(m, symbol, i, &abi);

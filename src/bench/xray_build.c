@@ -78,11 +78,12 @@ static bool is_named(const char *symbol, const char *name) {
 static bool choose_symbol(struct xray_build *b, const char *file, const char *asked,
                           struct device_fault *fault) {
   struct str list = {0};
+  struct err what;
   int met = 0, n = 0;
   const char *symbol, *found = NULL;
   for (; (symbol = xray_entry(b->module, n)); n++) {
     if (n < 8)
-      str_addf(&list, "%s%.100s", n ? ", " : "", symbol);
+      str_addf(&list, "%s%.60s", n ? ", " : "", symbol);
     if (!asked || is_named(symbol, asked)) {
       found = symbol;
       met++;
@@ -92,19 +93,16 @@ static bool choose_symbol(struct xray_build *b, const char *file, const char *as
     b->symbol = alloc_str(found);
     snprintf(b->entry, sizeof b->entry, "%s", asked ? asked : found);
   } else {
-    char what[400], next[200];
     if (n == 0)
-      snprintf(what, sizeof what, "%.100s has no kernel.", file);
+      err_set(&what, "%.80s has no kernel.", file);
+    else if (asked && met == 0)
+      err_set(&what, "%.80s has no kernel named %.80s. It has: %.300s.", file, asked, list.data);
     else if (asked)
-      snprintf(what, sizeof what, "%.100s has %s kernel %.100s. It has: ", file,
-               met ? "more than one" : "no", asked);
+      err_set(&what, "%.80s has more than one kernel named %.80s. It has: %.300s.", file, asked,
+              list.data);
     else
-      snprintf(what, sizeof what, "%.100s has %d kernels: ", file, n);
-    snprintf(next, sizeof next, "%s", n ? "Name one with --entry." : "");
-    struct str all = {0};
-    str_addf(&all, "%s%s%s", what, n ? list.data : "", n ? "." : "");
-    wire_fault_set(fault, "entry", all.data, "", next);
-    str_free(&all);
+      err_set(&what, "%.80s has %d kernels: %.300s.", file, n, list.data);
+    wire_fault_set(fault, "entry", what.text, "", n ? "Name one with --entry." : "");
   }
   str_free(&list);
   return met == 1;
@@ -209,13 +207,13 @@ static bool read_arch(struct options *o, const struct xray_case *c, struct devic
 static bool choose_entry(struct xray_build *b, const char *file, struct device_fault *fault) {
   if (b->made.nentries == 1)
     return true;
-  struct str what = {0};
-  str_addf(&what, "%.100s has %d kernels: ", file, b->made.nentries);
+  struct str list = {0};
+  struct err what;
   for (int i = 0; i < b->made.nentries && i < 8; i++)
-    str_addf(&what, "%s%.60s", i ? ", " : "", b->made.entries[i].name);
-  str_add(&what, ".");
-  wire_fault_set(fault, "entry", what.data, "", "Name one with --entry.");
-  str_free(&what);
+    str_addf(&list, "%s%.60s", i ? ", " : "", b->made.entries[i].name);
+  err_set(&what, "%.80s has %d kernels: %.300s.", file, b->made.nentries, list.data);
+  wire_fault_set(fault, "entry", what.text, "", "Name one with --entry.");
+  str_free(&list);
   return false;
 }
 

@@ -43,6 +43,8 @@ ALLOWED = {
     "src/bench/nvml.c": ["NVML: %s", "libnvidia-ml.so.1 is not here"],
     "src/bench/ref_cblas.c": ["OpenBLAS %95s", " (not %s)", "%.44s, %d thread%s"],
     "src/bench/roofs.c": ["%s, %d thread%s", "DRAM copy", "FP32 FMA"],
+    "src/bench/xray_args.c": [" (floating point)", "--op copy "],
+    "src/bench/xray_build.c": ["a PTX file", "shipped PTX"],
     "src/bench/worker.c": ["mmtutor worker: %s\n"],
     "src/bench/worker_out.c": ["\n(More was printed; only the first 256 KiB are shown.)\n"],
     "src/ui/live_draw.c": ["%lld × %lld × %lld"],
