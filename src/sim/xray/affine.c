@@ -98,6 +98,13 @@ static int written(const struct insn *in, insn_slot out[4]) {
   case INSN_REDUX:
   case INSN_MATCH:
   case INSN_BFI:
+  case INSN_HALF:
+  case INSN_SET:
+  case INSN_CVT_PACK:
+  case INSN_CARRY:
+  case INSN_LOP3:
+  case INSN_CLOCK:
+  case INSN_ELECT:
   case INSN_BAR_RED:
   case INSN_MBAR:
     out[0] = in->dst;

@@ -1,5 +1,6 @@
 #include "sim/xray/decode_mem.h"
 
+#include "sim/xray/decode_half.h"
 #include "sim/xray/ptx_parse.h"
 
 static int lane_bytes(struct ptx_type t) { return t.bytes <= 4 ? 4 : 8; }
@@ -61,9 +62,14 @@ static bool value_operands(struct decoder *d, const struct ptx_operand *o, bool 
   return true;
 }
 
+/* An access with .L2::cache_hint has its policy behind the other operands; it changes no result. */
+static bool operands(const struct decoder *d, int n) {
+  return d->src->n == n + decode_has(d, "L2::cache_hint");
+}
+
 bool decode_mem_load(struct decoder *d) {
   d->out->kind = INSN_LD;
-  if (!memory_parts(d) || d->src->n != 2)
+  if (!memory_parts(d) || !operands(d, 2))
     return false;
   decode_address(d, &d->src->a[1]);
   return value_operands(d, &d->src->a[0], true);
@@ -71,7 +77,7 @@ bool decode_mem_load(struct decoder *d) {
 
 bool decode_mem_store(struct decoder *d) {
   d->out->kind = INSN_ST;
-  if (!memory_parts(d) || d->src->n != 2 || d->out->space == PTX_CONST)
+  if (!memory_parts(d) || !operands(d, 2) || d->out->space == PTX_CONST)
     return false;
   decode_address(d, &d->src->a[0]);
   if (d->out->space == PTX_PARAM) /* a kernel's own are read only */
@@ -105,17 +111,19 @@ bool decode_mem_atom(struct decoder *d) {
   out->sub = (uint8_t)op;
   out->nvec = 1;
   out->type = ptx_parse_type(d->part[d->nparts - 1]);
-  out->width = out->dst_bytes = (uint8_t)out->type.bytes;
-  bool cas = op == ATOM_CAS;
-  if (op < 0 || out->type.packed || (out->width != 4 && out->width != 8) || (red && cas) ||
+  out->width = (uint8_t)out->type.bytes;
+  out->dst_bytes = out->width == 8 ? 8 : 4;
+  bool cas = op == ATOM_CAS, halves = decode_half_shape(d->part[d->nparts - 1], &out->half);
+  bool narrow = out->width == 2 && (halves || cas || op == ATOM_EXCH);
+  if (op < 0 || (out->type.packed && !halves) || (out->width < 4 && !narrow) || (red && cas) ||
       d->src->n != 3 - red + cas || (out->type.cls == PTX_FLOAT && op != ATOM_ADD) ||
       out->space == PTX_LOCAL || out->space == PTX_CONST || out->space == PTX_PARAM)
     return false;
-  out->dst = red ? d->sink : decode_dest(d, &d->src->a[0], out->width);
+  out->dst = red ? d->sink : decode_dest(d, &d->src->a[0], out->dst_bytes);
   decode_address(d, &d->src->a[1 - red]);
-  out->a = decode_float_source(d, &d->src->a[2 - red], out->width);
+  out->a = decode_float_source(d, &d->src->a[2 - red], out->dst_bytes);
   if (cas)
-    out->b = decode_source(d, &d->src->a[3], out->width);
+    out->b = decode_source(d, &d->src->a[3], out->dst_bytes);
   return true;
 }
 
@@ -207,10 +215,15 @@ bool decode_mem_match(struct decoder *d) {
   struct insn *out = d->out;
   out->kind = INSN_MATCH;
   out->dst_bytes = 4;
-  if (!decode_has(d, "any") || !decode_has(d, "sync") || !decode_has(d, "b32") || d->src->n != 3)
+  bool all = decode_has(d, "all");
+  if ((!all && !decode_has(d, "any")) || !decode_has(d, "sync") || d->src->n != 3 ||
+      (!all && d->src->pair >= 0))
     return false;
+  out->sub = all;
+  out->width = decode_has(d, "b64") ? 8 : 4;
   out->dst = decode_dest(d, &d->src->a[0], 4);
-  out->a = decode_source(d, &d->src->a[1], 4);
+  out->p = decode_pred_reg(d, d->src->pair);
+  out->a = decode_source(d, &d->src->a[1], out->width);
   out->vec[0] = decode_source(d, &d->src->a[2], 4);
   return true;
 }

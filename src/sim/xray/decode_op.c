@@ -2,7 +2,10 @@
 
 #include "sim/xray/decode_async.h"
 #include "sim/xray/decode_call.h"
+#include "sim/xray/decode_cvt.h"
+#include "sim/xray/decode_half.h"
 #include "sim/xray/decode_mem.h"
+#include "sim/xray/decode_misc.h"
 #include "sim/xray/exec_alu.h"
 #include "sim/xray/exec_cmp.h"
 #include "sim/xray/memory.h"
@@ -18,6 +21,8 @@ static struct slice last_part(const struct decoder *d) { return d->part[d->npart
 
 static bool dropped(const struct decoder *d, struct slice part) {
   bool is_float = *last_part(d).p == 'f';
+  if (ptx_lex_is(last_part(d), "f64"))
+    return ptx_lex_is(part, "rn");
   return is_float &&
          (ptx_lex_is(part, "rn") || ptx_lex_is(part, "ftz") || ptx_lex_is(part, "sat") ||
           ptx_lex_is(part, "approx") || ptx_lex_is(part, "full"));
@@ -31,6 +36,13 @@ static bool rounds(const struct decoder *d, struct slice part) {
     known |= ptx_lex_is(d->part[0], base[i]);
   return known && *last_part(d).p == 'f' &&
          (ptx_lex_is(part, "rz") || ptx_lex_is(part, "rm") || ptx_lex_is(part, "rp"));
+}
+
+static uint16_t flop_of(struct slice name) {
+  return ptx_lex_is(name, "fma.f64") || ptx_lex_is(name, "mad.f64") ? 2
+         : ptx_lex_is(name, "add.f64") || ptx_lex_is(name, "sub.f64") || ptx_lex_is(name, "mul.f64")
+             ? 1
+             : 0;
 }
 
 static uint8_t counted_as(struct slice name) {
@@ -68,6 +80,7 @@ static bool alu(struct decoder *d) {
   d->out->kind = INSN_ALU;
   d->out->alu = op->fn;
   d->out->count = counted_as((struct slice){name, n});
+  d->out->flop = flop_of((struct slice){name, n});
   d->out->dst_bytes = (uint8_t)(op->sig[0] - '0');
   d->out->dst = decode_dest(d, &d->src->a[0], d->out->dst_bytes);
   for (int i = 0; op->sig[2 + i]; i++) {
@@ -75,9 +88,10 @@ static bool alu(struct decoder *d) {
     *to[i] = is_float ? decode_float_source(d, o, op->sig[2 + i] - '0')
                       : decode_source(d, o, op->sig[2 + i] - '0');
   }
-  d->out->ftz = is_float && decode_has(d, "ftz");
-  d->out->sat = is_float && decode_has(d, "sat");
-  return !(d->out->ftz || d->out->sat) || ptx_lex_is(last_part(d), "f32");
+  bool single = ptx_lex_is(last_part(d), "f32");
+  d->out->ftz = single && decode_has(d, "ftz");
+  d->out->sat = single && decode_has(d, "sat");
+  return true;
 }
 
 /* cvta: to and from generic addresses by the start of the window. */
@@ -126,6 +140,8 @@ static bool predicates(struct decoder *d) {
 
 static bool setp(struct decoder *d) {
   int bytes = 0;
+  if (decode_half_is(d))
+    return decode_half_setp(d);
   struct slice type = last_part(d);
   if (d->nparts < 3 || d->src->n < 3)
     return false;
@@ -164,69 +180,30 @@ static bool selp(struct decoder *d) {
   return true;
 }
 
-/* ---- conversions and moves of vectors */
+/* ---- moves of vectors */
 
-static bool known_number(struct ptx_type t) {
-  bool bf16 = t.packed && t.bytes == 2;
-  return t.bytes > 0 && (!t.packed || bf16) && t.cls != PTX_BITS && t.cls != PTX_PRED;
-}
-
-static bool cvt(struct decoder *d) {
-  if (d->nparts < 3 || d->src->n != 2)
-    return false;
-  d->out->type = ptx_parse_type(last_part(d));
-  d->out->from = d->out->type;
-  d->out->type = ptx_parse_type(d->part[d->nparts - 2]);
-  for (int i = 1; i < d->nparts - 2; i++) {
-    struct slice s = d->part[i];
-    if (s.n >= 2 && s.p[0] == 'r' && strchr("nzmp", s.p[1]) &&
-        (s.n == 2 || (s.n == 3 && s.p[2] == 'i'))) {
-      d->out->round = (uint8_t)s.p[1];
-      d->out->round_int = s.n == 3;
-    } else if (!ptx_lex_is(s, "ftz") && !ptx_lex_is(s, "sat")) {
-      return false;
-    }
-  }
-  struct ptx_type to = d->out->type, from = d->out->from;
-  if (!known_number(to) || !known_number(from))
-    return false;
-  /* Only the nearest is done where a float loses bits. */
-  bool narrows = to.cls == PTX_FLOAT && (from.cls != PTX_FLOAT || to.bytes < from.bytes);
-  if (narrows && d->out->round && d->out->round != 'n')
-    return false;
-  d->out->kind = INSN_CVT;
-  d->out->ftz = decode_has(d, "ftz");
-  d->out->sat = decode_has(d, "sat");
-  const struct ptx_operand *a = &d->src->a[0], *b = &d->src->a[1];
-  int wide = decode_lane_bytes(d, a), source = decode_lane_bytes(d, b);
-  d->out->dst_bytes = (uint8_t)(wide ? wide : lane_bytes(to));
-  d->out->width = (uint8_t)(source ? source : lane_bytes(from));
-  d->out->dst = decode_dest(d, a, d->out->dst_bytes);
-  d->out->a = decode_source(d, b, d->out->width);
-  return d->out->dst_bytes >= lane_bytes(to) && d->out->width >= lane_bytes(from);
-}
-
-/* mov.b64 d, {a, b} and mov.b64 {a, b}, d; b32 of two b16. */
+/* mov.b64 d, {a, b} and mov.b64 {a, b}, d; b32 of two b16, b16 of two b8. */
 static bool pack(struct decoder *d) {
   struct ptx_type t = ptx_parse_type(last_part(d));
-  if (d->src->n != 2 || t.bytes < 4)
+  if (d->src->n != 2 || t.bytes < 2)
     return false;
+  int lane = t.bytes < 4 ? 4 : t.bytes;
   bool into = d->src->a[1].kind == PTX_VECTOR;
   const struct ptx_operand *v = &d->src->a[into], *whole = &d->src->a[!into];
-  if (v->kind != PTX_VECTOR || (v->n != 2 && v->n != 4) || t.bytes / v->n < 2)
+  if (v->kind != PTX_VECTOR || (v->n != 2 && v->n != 4) || t.bytes < v->n)
     return false;
   d->out->kind = into ? INSN_PACK : INSN_UNPACK;
   d->out->nvec = (uint8_t)v->n;
   d->out->width = (uint8_t)(t.bytes / v->n);
-  d->out->dst_bytes = (uint8_t)t.bytes;
+  d->out->dst_bytes = (uint8_t)lane;
   for (int i = 0; i < v->n; i++) {
     const struct ptx_operand *o = &d->func->pool[v->first + i];
     d->out->vec[i] = into ? decode_source(d, o, 4) : decode_dest(d, o, 4);
   }
   if (into)
-    d->out->dst = decode_dest(d, whole, t.bytes);
+    d->out->dst = decode_dest(d, whole, lane);
   else
-    d->out->a = decode_source(d, whole, t.bytes);
+    d->out->a = decode_source(d, whole, lane);
   return true;
 }
 
@@ -251,6 +228,8 @@ static bool mov(struct decoder *d) {
     return true;
   if (ptx_lex_is(last_part(d), "pred"))
     return predicates(d);
+  if (d->src->n == 2 && decode_misc_is_clock(&d->src->a[1]))
+    return decode_misc_clock(d);
   if (d->src->n == 2 && (d->src->a[0].kind == PTX_VECTOR || d->src->a[1].kind == PTX_VECTOR))
     return pack(d);
   return alu(d);
@@ -309,7 +288,7 @@ bool decode_op(struct decoder *d) {
       {"redux", decode_mem_redux},
       {"setp", setp},
       {"selp", selp},
-      {"cvt", cvt},
+      {"cvt", decode_cvt},
       {"cvta", cvta},
       {"mov", mov},
       {"call", decode_call},
@@ -318,6 +297,13 @@ bool decode_op(struct decoder *d) {
       {"mbarrier", decode_async_mbar},
       {"bfi", bfi},
       {"match", decode_mem_match},
+      {"set", decode_half_set},
+      {"lop3", decode_misc_lop3},
+      {"testp", decode_misc_testp},
+      {"isspacep", decode_misc_isspacep},
+      {"slct", decode_misc_slct},
+      {"elect", decode_misc_elect},
+      {"createpolicy", decode_misc_policy},
       {"ret", ret},
       {"exit", ret},
       {"trap", trap},
@@ -327,9 +313,16 @@ bool decode_op(struct decoder *d) {
       {"prefetchu", nothing},
       {"nanosleep", nothing},
       {"pmevent", nothing},
+      {"discard", nothing},
+      {"applypriority", nothing},
+      {"griddepcontrol", nothing},
   };
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (ptx_lex_is(d->part[0], forms[i].name))
       return forms[i].fn(d);
-  return d->nparts > 1 && ptx_lex_is(last_part(d), "pred") ? predicates(d) : alu(d);
+  if (d->nparts > 1 && ptx_lex_is(last_part(d), "pred"))
+    return predicates(d);
+  return decode_misc_carries(d) ? decode_misc_carry(d)
+         : decode_half_is(d)    ? decode_half(d)
+                                : alu(d);
 }

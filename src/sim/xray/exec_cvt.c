@@ -1,58 +1,19 @@
 #include "sim/xray/exec_cvt.h"
 
 #include "sim/xray/exec_alu.h"
+#include "sim/xray/exec_float.h"
+#include "sim/xray/exec_half.h"
 #include "sim/xray/lanes.h"
+#include <fenv.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- half precision, by its bits */
+/* ---- half precision */
 
-static double half_value(uint32_t h) {
-  int exponent = (int)(h >> 10 & 31);
-  double m = (double)(h & 0x3ff);
-  double v = exponent == 31  ? (m > 0 ? (double)NAN : (double)INFINITY)
-             : exponent == 0 ? ldexp(m, -24)
-                             : ldexp(m + 1024, exponent - 25);
-  return h & 0x8000 ? -v : v;
-}
+static enum exec_float short_format(struct ptx_type t) { return t.packed ? FLOAT_BF16 : FLOAT_F16; }
 
-/* Nearest even: the quotient by the spacing at v is rounded by the FPU. */
-static uint32_t half_bits(double v) {
-  uint32_t sign = signbit(v) ? 0x8000 : 0;
-  v = fabs(v);
-  if (isnan(v))
-    return 0x7fff;
-  if (v >= 65520.0)
-    return sign | 0x7c00;
-  int e = v > 0 ? ilogb(v) : -14;
-  if (e < -14)
-    e = -14;
-  uint32_t steps = (uint32_t)nearbyint(ldexp(v, 10 - e)); /* 1024 .. 2048, less if subnormal */
-  return sign | (uint32_t)((e + 14) * 1024 + (int)steps);
-}
-
-/* bfloat16 is the upper half of a float. */
-static double brain_value(uint32_t h) {
-  uint32_t bits = h << 16;
-  float f;
-  memcpy(&f, &bits, sizeof f);
-  return (double)f;
-}
-
-static uint32_t brain_bits(double v) {
-  float f = (float)v;
-  uint32_t bits;
-  memcpy(&bits, &f, sizeof bits);
-  if (isnan(f))
-    return 0x7fff;
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
-static double short_value(struct ptx_type t, uint32_t h) {
-  return t.packed ? brain_value(h & 0xffff) : half_value(h & 0xffff);
-}
-static uint32_t short_bits(struct ptx_type t, double v) {
-  return t.packed ? brain_bits(v) : half_bits(v);
+static uint32_t short_bits(const struct insn *in, double v) {
+  return exec_float_bits(short_format(in->type), v, in->round ? (char)in->round : 'n', in->finite);
 }
 
 /* ---- integers */
@@ -119,7 +80,7 @@ static void read_floats(const struct insn *in, double *v, const void *from) {
   for (int l = 0; l < INSN_LANES; l++)
     v[l] = in->from.bytes == 8   ? d[l]
            : in->from.bytes == 4 ? (double)f[l]
-                                 : short_value(in->from, h[l]);
+                                 : exec_float_value(short_format(in->from), h[l]);
 }
 
 static double rounded(double v, uint8_t mode) {
@@ -157,34 +118,42 @@ static void write_floats(const struct insn *in, void *to, const double *v) {
     double x = in->round_int ? rounded(v[l], in->round) : v[l];
     if (in->sat)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
+    if (in->half & HALF_RELU)
+      x = x <= 0 ? 0 : x;
     if (in->type.bytes == 8)
       d[l] = x;
     else if (in->type.bytes == 4)
       f[l] = (float)x;
     else
-      h[l] = short_bits(in->type, x);
+      h[l] = short_bits(in, x);
   }
   if (in->ftz && in->type.bytes == 4)
     exec_alu_flush(to, to);
 }
 
-/* One rounding, from the integer itself. */
+static void put_zero(void *to, int lane, int bytes) {
+  memset((unsigned char *)to + lane * bytes, 0, (size_t)bytes);
+}
+
+/* One rounding, from the integer itself, as the FPU is set to. */
 static void integers_to_floats(const struct insn *in, void *to, const int64_t *v) {
   lane_f32 *f = to;
   lane_f64 *d = to;
   lane_u32 *h = to;
   bool is_signed = in->from.cls == PTX_SIGNED;
   for (int l = 0; l < INSN_LANES; l++) {
-    if (in->type.bytes == 8)
+    if (v[l] == 0 && in->type.bytes >= 4)
+      put_zero(to, l, in->type.bytes); /* rounded down, 0 - 0 would be -0 */
+    else if (in->type.bytes == 8)
       d[l] = is_signed ? (double)v[l] : (double)(uint64_t)v[l];
     else if (in->type.bytes == 4)
       f[l] = is_signed ? (float)v[l] : (float)(uint64_t)v[l];
     else
-      h[l] = short_bits(in->type, is_signed ? (double)v[l] : (double)(uint64_t)v[l]);
+      h[l] = short_bits(in, exec_float_odd_integer(v[l], is_signed));
   }
 }
 
-void exec_cvt(const struct insn *in, void *to, const void *from) {
+static void convert(const struct insn *in, void *to, const void *from) {
   unsigned char flushed[INSN_UNIT];
   int64_t v[INSN_LANES];
   double f[INSN_LANES];
@@ -212,4 +181,44 @@ void exec_cvt(const struct insn *in, void *to, const void *from) {
   for (int l = 0; l < INSN_LANES; l++)
     v[l] = to_integer(in, f[l]);
   put(in, to, v);
+}
+
+void exec_cvt(const struct insn *in, void *to, const void *from) {
+  bool narrows = in->type.cls == PTX_FLOAT && in->type.bytes >= 4 && !in->round_int &&
+                 (in->from.cls != PTX_FLOAT || in->from.bytes > in->type.bytes);
+  if (!narrows || !in->round || in->round == 'n') {
+    convert(in, to, from);
+    return;
+  }
+  int before = fegetround();
+  fesetround(in->round == 'z' ? FE_TOWARDZERO : in->round == 'm' ? FE_DOWNWARD : FE_UPWARD);
+  convert(in, to, from);
+  fesetround(before);
+}
+
+/* ---- packed formats */
+
+static uint32_t code_of(const struct insn *in, double v, enum exec_float to) {
+  if (in->half & HALF_RELU)
+    v = v <= 0 ? 0 : v;
+  return exec_float_bits(to, v, in->round ? (char)in->round : 'n', in->finite);
+}
+
+void exec_cvt_pack(const struct insn *in, void *to, const void *a, const void *b) {
+  enum exec_float format = (enum exec_float)in->sub, source = (enum exec_float)in->width;
+  const lane_u32 *upper = a, *lower = b;
+  lane_u32 *out = to;
+  if (format == FLOAT_TF32) {
+    for (int l = 0; l < INSN_LANES; l++)
+      out[l] = code_of(in, exec_float_value(FLOAT_F32, upper[l]), format) << 13;
+    return;
+  }
+  int from_bits = source == FLOAT_F32 ? 32 : source <= FLOAT_BF16 ? 16 : 8;
+  int to_bits = format <= FLOAT_BF16 ? 16 : 8;
+  for (int l = 0; l < INSN_LANES; l++) {
+    uint32_t high = from_bits == 32 ? upper[l] : upper[l] >> from_bits;
+    uint32_t low = from_bits == 32 ? lower[l] : upper[l] & ((1u << from_bits) - 1);
+    uint32_t code = code_of(in, exec_float_value(source, high), format) << to_bits;
+    out[l] = code | code_of(in, exec_float_value(source, low), format);
+  }
 }

@@ -66,6 +66,7 @@ static void start_warp(struct machine *m, struct warp *w) {
   w->alive = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
   w->state = WARP_RUNS;
   w->syncs = 0;
+  w->carry = 0;
   exec_call_clear(w);
   w->depth = 1;
   w->stack[0] = (struct path){0, -1, w->alive};

@@ -1,5 +1,6 @@
 #include "sim/xray/exec_int.h"
 
+#include "sim/xray/exec_bits.h"
 #include "sim/xray/lanes.h"
 
 __extension__ typedef __int128 wide_s;
@@ -175,7 +176,6 @@ OP1(brev_32, U32, U32, uint32_t, reversed(x))
 OP3(prmt_32, U32, U32, U32, uint32_t, permuted(x, y, z))
 OP3(bfe_u32, U32, U32, U32, uint32_t, field(x, y, z, false))
 OP3(bfe_s32, U32, U32, U32, uint32_t, field(x, y, z, true))
-OP1(bfind_u32, U32, U32, uint32_t, x ? 31 - __builtin_clz(x) : -1)
 
 #define ROW3(op, t1, t2, t3, sig, fn)                                                              \
   {op "." t1, sig, fn}, {op "." t2, sig, fn}, { op "." t3, sig, fn }
@@ -248,12 +248,11 @@ static const struct exec_alu_op table[] = {
     {"prmt.b32", "4:444", prmt_32},
     {"bfe.u32", "4:444", bfe_u32},
     {"bfe.s32", "4:444", bfe_s32},
-    {"bfind.u32", "4:4", bfind_u32},
 };
 
 const struct exec_alu_op *exec_int_find(struct slice name) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (ptx_lex_is(name, table[i].name))
       return &table[i];
-  return 0;
+  return exec_bits_find(name);
 }

@@ -3,6 +3,8 @@
 #include "sim/xray/exec_alu.h"
 #include "sim/xray/exec_atom.h"
 #include "sim/xray/exec_cvt.h"
+#include "sim/xray/exec_half.h"
+#include "sim/xray/exec_misc.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
 #include <fenv.h>
@@ -95,6 +97,7 @@ static void selp(struct machine *m, struct warp *w, const struct insn *in, uint3
 
 static void pack(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   size_t part = in->width;
+  memset(m->scratch, 0, (size_t)in->dst_bytes * INSN_LANES);
   for (int l = 0; l < INSN_LANES; l++)
     for (int i = 0; i < in->nvec; i++)
       memcpy(m->scratch + (size_t)l * in->dst_bytes + (size_t)i * part,
@@ -115,8 +118,7 @@ static void unpack(struct machine *m, struct warp *w, const struct insn *in, uin
 
 /* ---- other lanes */
 
-/* A lane must be in its own mask, and every lane of a mask must be here. */
-static void check_members(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
+void exec_warp_members(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   const lane_u32 *members = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
   for (uint32_t left = mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
@@ -136,7 +138,7 @@ static void shfl(struct machine *m, struct warp *w, const struct insn *in, uint3
   const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
   lane_u32 *out = (lane_u32 *)m->scratch;
   uint32_t inside = 0;
-  check_members(m, w, in, mask);
+  exec_warp_members(m, w, in, mask);
   for (int l = 0; l < INSN_LANES; l++) {
     int n = (int)(b[l] & 31), clamp = (int)(c[l] & 31), segment = (int)(c[l] >> 8 & 31);
     int top = (l & segment) | (clamp & ~segment), bottom = l & segment, from = l;
@@ -166,45 +168,64 @@ static void shfl(struct machine *m, struct warp *w, const struct insn *in, uint3
   machine_set_pred(w, in->p, mask, inside);
 }
 
+/* Groups of lanes may vote by themselves in one instruction: each lane asks its own members. */
 static void vote(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
-  check_members(m, w, in, mask);
-  uint32_t yes = machine_pred(w, in->pa) & mask;
+  const lane_u32 *members = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
+  exec_warp_members(m, w, in, mask);
+  uint32_t pred = machine_pred(w, in->pa) & mask, v = 0;
   lane_u32 *out = (lane_u32 *)m->scratch;
-  for (int l = 0; l < INSN_LANES; l++)
+  for (int l = 0; l < INSN_LANES; l++) {
+    uint32_t group = members[l] & mask, yes = pred & members[l];
     out[l] = yes;
-  if (in->sub == VOTE_BALLOT) {
-    blend(machine_lanes(m, w, in->dst), out, mask, 4);
-    return;
+    bool is = in->sub == VOTE_ALL   ? yes == group
+              : in->sub == VOTE_ANY ? yes != 0
+                                    : yes == 0 || yes == group;
+    v |= (uint32_t)is << l;
   }
-  bool v = in->sub == VOTE_ALL   ? yes == mask
-           : in->sub == VOTE_ANY ? yes != 0
-                                 : yes == 0 || yes == mask;
-  machine_set_pred(w, in->p, mask, v ? UINT32_MAX : 0);
+  if (in->sub == VOTE_BALLOT)
+    blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  else
+    machine_set_pred(w, in->p, mask, v);
 }
 
 static void redux(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
-  uint64_t v = a[__builtin_ctz(mask)];
-  check_members(m, w, in, mask);
-  for (uint32_t left = mask & (mask - 1); left; left &= left - 1)
-    v = exec_atom_value(in, v, a[__builtin_ctz(left)]);
+  const lane_u32 *members = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
   lane_u32 *out = (lane_u32 *)m->scratch;
-  for (int l = 0; l < INSN_LANES; l++)
-    out[l] = (uint32_t)v;
+  exec_warp_members(m, w, in, mask);
+  for (uint32_t left = mask; left;) {
+    uint32_t names = members[__builtin_ctz(left)], group = names & mask;
+    if (!group)
+      group = left & -left;
+    uint64_t v = a[__builtin_ctz(group)];
+    for (uint32_t more = group & (group - 1); more; more &= more - 1)
+      v = exec_atom_value(in, v, a[__builtin_ctz(more)]);
+    uint32_t same = 1u << __builtin_ctz(left);
+    for (uint32_t more = left; more; more &= more - 1)
+      same |= (uint32_t)(members[__builtin_ctz(more)] == names) << __builtin_ctz(more);
+    for (uint32_t more = same; more; more &= more - 1)
+      out[__builtin_ctz(more)] = (uint32_t)v;
+    left &= ~same;
+  }
   blend(machine_lanes(m, w, in->dst), out, mask, 4);
 }
 
+/* match.any, and with sub match.all. */
 static void match(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
-  const lane_u32 *a = (const lane_u32 *)machine_lanes(m, w, in->a);
+  const unsigned char *a = machine_lanes(m, w, in->a);
+  const lane_u32 *members = (const lane_u32 *)machine_lanes(m, w, in->vec[0]);
   lane_u32 *out = (lane_u32 *)m->scratch;
-  check_members(m, w, in, mask);
+  uint32_t all = 0;
+  exec_warp_members(m, w, in, mask);
   for (int l = 0; l < INSN_LANES; l++) {
-    out[l] = 0;
+    uint32_t same = 0, group = members[l] & mask;
     for (int k = 0; k < INSN_LANES; k++)
-      out[l] |= (uint32_t)(a[k] == a[l]) << k;
-    out[l] &= mask;
+      same |= (uint32_t)!memcmp(a + k * in->width, a + l * in->width, in->width) << k;
+    all |= (uint32_t)((same & group) == group) << l;
+    out[l] = !in->sub ? same & group : all >> l & 1 ? group : 0;
   }
   blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  machine_set_pred(w, in->p, mask, all);
 }
 
 /* The low bits of a go into b at place c, as many as vec[0] says. */
@@ -284,7 +305,12 @@ bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_
   case INSN_FENCE:
   case INSN_NOP:
     return true;
+  case INSN_CVT_PACK:
+    exec_cvt_pack(in, open_dest(m, w, in, mask), machine_lanes(m, w, in->a),
+                  machine_lanes(m, w, in->b));
+    close_dest(m, w, in, mask);
+    return true;
   default:
-    return false;
+    return exec_half(m, w, in, mask) || exec_misc(m, w, in, mask);
   }
 }

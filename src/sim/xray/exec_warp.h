@@ -9,4 +9,8 @@
 bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
                uint32_t active);
 
+/* Reports lanes of mask that are not in their own member mask (vec[0]) and members that are not
+ * here. */
+void exec_warp_members(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);
+
 #endif

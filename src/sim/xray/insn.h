@@ -45,6 +45,21 @@ enum insn_kind {
   INSN_MATCH,
   INSN_BFI,
   INSN_REDUX,
+  INSN_HALF,     /* sub: exec_half_op */
+  INSN_SET,      /* set of all types, setp of halves */
+  INSN_CVT_PACK, /* see exec_cvt_pack */
+  INSN_CARRY,    /* sub: exec_misc_carry */
+  INSN_LOP3,     /* offset: the table of 8 results */
+  INSN_TESTP,    /* sub: exec_misc_test */
+  INSN_ISSPACEP, /* space */
+  INSN_CLOCK,
+  INSN_ELECT,
+  INSN_MMA,       /* mma and wmma.mma: tensor */
+  INSN_FRAG_LD,   /* wmma.load: tensor, space, base */
+  INSN_FRAG_ST,   /* wmma.store */
+  INSN_MATRIX_LD, /* ldmatrix: nvec matrices into vec; sub: transposed */
+  INSN_MATRIX_ST, /* stmatrix */
+  INSN_MOVMATRIX,
   INSN_TRAP,
   INSN_NOP,
   INSN_UNSUPPORTED
@@ -83,6 +98,23 @@ enum insn_count { COUNT_NOTHING, COUNT_FFMA, COUNT_FADD, COUNT_FMUL };
 typedef void insn_alu(void *d, const void *a, const void *b, const void *c);
 typedef uint32_t insn_cmp(const void *a, const void *b);
 
+enum { INSN_FRAGMENT = 8 }; /* registers of a lane in a fragment, at most */
+
+struct insn_fragment { /* a matrix held by a warp, as the mma instructions have it */
+  uint8_t role;        /* exec_mma_role: A, B or C */
+  uint8_t format;      /* exec_mma_format */
+  uint8_t n;           /* registers */
+  bool column;         /* in memory: column-major */
+  insn_slot reg[INSN_FRAGMENT];
+};
+
+struct insn_tensor {
+  uint8_t m, n, k;
+  struct insn_fragment d, a, b, c; /* of a load or store: d alone */
+  bool finite;                     /* .satfinite: s32 is clamped */
+  insn_slot stride;                /* of a load or store; INSN_NO_SLOT: dense */
+};
+
 struct insn_copy { /* like joined and joined_back, of one trip of an unrolled loop */
   uint8_t joined;
   int8_t back;
@@ -90,9 +122,11 @@ struct insn_copy { /* like joined and joined_back, of one trip of an unrolled lo
 
 struct insn {
   uint8_t kind, count;
-  uint8_t sub;       /* insn_bool, insn_shfl, insn_vote or insn_atom */
-  uint8_t dst_bytes; /* 4 or 8: of a lane of the destination register */
-  bool ftz, sat;
+  uint8_t sub;           /* insn_bool, insn_shfl, insn_vote or insn_atom */
+  uint8_t dst_bytes;     /* 4 or 8: of a lane of the destination register */
+  bool ftz, sat, finite; /* finite: .satfinite */
+  uint8_t half;          /* bits of exec_half.h */
+  uint16_t flop;         /* operations of a lane in f64, halves and tensor cores */
   bool has_guard;
   struct insn_pred guard;
   insn_slot dst, a, b, c;
@@ -101,6 +135,7 @@ struct insn {
     insn_alu *alu;
     insn_cmp *cmp;
   };
+  struct insn_tensor *tensor; /* owned */
   /* memory */
   uint8_t space, nvec, width; /* width: bytes of one element */
   uint8_t vec_bytes[4];       /* 4 or 8: of the lanes of a vector's registers */
@@ -109,13 +144,13 @@ struct insn {
   uint8_t round; /* of a conversion or float operation: 'n' nearest 'z' zero 'm' down 'p' up, 0 */
   bool round_int;
   insn_slot base;
-  bool ordered;    /* volatile, relaxed, acquire or release: other threads are meant to see it */
+  bool ordered;   /* volatile, relaxed, acquire or release: other threads are meant to see it */
   bool base_wide; /* the address register has 64 bits */
   int64_t offset;
   /* how ptxas joins shared loads: 0 by itself, 8 or 16 leads a group of that width, 255 is in one
    */
   uint8_t joined;
-  int8_t joined_back; /* bytes from the group's address to this one's */
+  int8_t joined_back;       /* bytes from the group's address to this one's */
   struct insn_copy *copies; /* NULL, or of an unrolled loop: those of its first trips, which stand
                                before it, then those of its body; owned */
   int32_t ncopies, npeeled;
@@ -150,9 +185,9 @@ struct insn_func { /* 0 is the kernel */
   const struct ptx_func *f;
   int32_t entry;
   int32_t unit0, unit1, pred0, pred1; /* its registers, in all warps */
-  int first_symbol; /* what it returns, its parameters, its variables */
-  int64_t frame, deepest; /* bytes of its own; with those below it, if nothing recurs */
-  insn_slot base;   /* register that holds the start of its frame; none of the kernel */
+  int first_symbol;                   /* what it returns, its parameters, its variables */
+  int64_t frame, deepest;             /* bytes of its own; with those below it, if nothing recurs */
+  insn_slot base; /* register that holds the start of its frame; none of the kernel */
   bool recursive;
   int64_t code; /* what a pointer to it holds */
 };

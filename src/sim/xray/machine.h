@@ -33,6 +33,7 @@ struct warp {
   uint32_t alive;
   unsigned char *regs;
   uint32_t *preds;
+  uint32_t carry; /* lanes whose carry flag (add.cc) is set */
   struct path stack[MACHINE_STACK];
   int depth;
   uint16_t syncs; /* __syncwarp so far */

@@ -166,6 +166,7 @@ static void add_cell(struct xray_counts *to, const struct insn *in, const struct
   to->ffma += in->count == COUNT_FFMA ? threads : 0;
   to->fadd += in->count == COUNT_FADD ? threads : 0;
   to->fmul += in->count == COUNT_FMUL ? threads : 0;
+  to->other_flop += in->flop * threads;
   to->barriers += in->kind == INSN_BAR || in->kind == INSN_BAR_RED ? (double)c->runs : 0;
   if (in->kind == INSN_LD || in->kind == INSN_ASYNC) {
     to->gld_requests += (double)c->global_requests;
