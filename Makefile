@@ -6,7 +6,8 @@
 #
 # Others: make install, uninstall; check-asan (the tests under the sanitizers); lint (shell scripts
 # and the man page); bench-frame (the budgets of the screen);
-# bench-xray (the speed of the PTX machine); screens (the pictures of the README).
+# bench-xray (the speed of the PTX machine); fuzz-xray SECONDS=60, fuzz-sass, fuzz-scan, fuzz-request
+# (libFuzzer, needs clang); screens (the pictures of the README).
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
@@ -27,6 +28,8 @@ WERROR ?= -Werror
 OPT_release := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 OPT_asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SAN_asan    := -fsanitize=address,undefined
+OPT_fuzz    := $(OPT_asan) -fsanitize=fuzzer-no-link
+SAN_fuzz    := -fsanitize=address,undefined,fuzzer
 CPPFLAGS += -Isrc -I$(B)/gen -D_GNU_SOURCE -DMMTUTOR_VERSION='"$(VERSION)"' -DMMTUTOR_PREFIX='"$(PREFIX)"'
 CFLAGS   += -std=c11 $(WARN) $(WERROR) $(OPT_$(CFG))
 LDFLAGS  += $(SAN_$(CFG)) -rdynamic
@@ -207,6 +210,27 @@ $(B)/tests/bench/xray_bench: tests/bench/xray_bench.c $(foreach l,bench lesson s
 	  $(foreach l,bench lesson sim kernels base,$(call lib,$(l))) $(LDLIBS)
 bench-xray: $(B)/tests/bench/xray_bench
 	/usr/bin/python3 tests/bench/xray_bench.py $<
+
+# A fuzz target runs with its corpus and a copy that grows in build/fuzz; an input that fails stays there.
+SECONDS ?= 60
+fuzz_xray    := sim base
+fuzz_sass    := sim base
+fuzz_scan    := kernels base
+fuzz_request := bench lesson sim kernels base
+FUZZ_TARGETS := xray sass scan request
+define fuzz_rule
+$(B)/tests/fuzz/$(1)_fuzz: tests/fuzz/$(1)_fuzz.c $(foreach l,$(fuzz_$(1)),$(call lib,$(l)))
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(PKG_CFLAGS) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+.PHONY: fuzz-$(1)
+fuzz-$(1):
+	@$(MAKE) --no-print-directory DEPS=no CC=clang CFG=fuzz WARN= WERROR= build/fuzz/tests/fuzz/$(1)_fuzz
+	@mkdir -p build/fuzz/corpus/$(1)
+	build/fuzz/tests/fuzz/$(1)_fuzz -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+	  -artifact_prefix=build/fuzz/$(1)- $(if $(wildcard tests/fuzz/$(1).dict),-dict=tests/fuzz/$(1).dict) \
+	  build/fuzz/corpus/$(1) tests/fuzz/corpus/$(1)
+endef
+$(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_rule,$(t))))
 
 lint:
 	shellcheck -S warning scripts/*.sh tests/run.sh tests/*/*_test.sh .ci/run
