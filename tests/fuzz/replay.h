@@ -93,18 +93,10 @@ static inline size_t replay_insert(uint8_t *p, size_t n, size_t at, const char *
 
 /* A number becomes a large or a peculiar one. */
 static inline size_t replay_enlarge(uint8_t *p, size_t n, uint32_t *s) {
-  static const char *const numbers[] = {"4294967296",
-                                        "-1",
-                                        "18446744073709551615",
-                                        "1099511627776",
-                                        "0",
-                                        "2147483647",
-                                        "65536",
-                                        "9223372036854775808",
-                                        "0x7fffffffffffffff",
-                                        "67108864",
-                                        "31",
-                                        "1048576"};
+  static const char *const numbers[] = {
+      "4294967296", "-1",     "18446744073709551615", "1099511627776",      "0",
+      "2147483647", "65536",  "9223372036854775808",  "0x7fffffffffffffff", "67108864",
+      "31",         "1048576"};
   size_t at = replay_random(s) % n, end;
   for (size_t i = 0; i < n && !(p[at] >= '0' && p[at] <= '9'); i++)
     at = (at + 1) % n;

@@ -20,12 +20,9 @@ struct place { /* one of the arrays, made anew for each run */
   float f[3][FLOATS];
 };
 
-static const char *at_fault;
-
 static void want(bool holds, const char *what) {
   if (holds)
     return;
-  at_fault = what;
   fprintf(stderr, "xray_fuzz: %s\n", what);
   abort();
 }

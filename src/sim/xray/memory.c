@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOCAL = 1 << 20, MAX_SHARED = 228 * 1024 };
+enum {
+  MAX_SHARED = 228 * 1024,
+  MAX_LOCAL = 512 * 1024, /* of a thread, as CUDA has it */
+  MAX_LOCAL_BLOCK = 1 << 27,
+  MAX_CONST = 64 * 1024,
+  MAX_PARAMS = 32764,
+  MAX_GLOBAL = 1 << 30
+};
 
 struct memory {
   struct memory_piece *arrays;
@@ -26,7 +33,7 @@ static void fill_addresses(unsigned char *to, const struct program *p,
     int64_t value = 0;
     if (!decode_call_symbol(p, module, r->name, r->generic, &value))
       continue;
-    value = (int64_t)((uint64_t)(value + r->add) >> r->shift);
+    value = (int64_t)(((uint64_t)value + (uint64_t)r->add) >> r->shift);
     memcpy(to + r->at, &value, (size_t)r->bytes);
   }
 }
@@ -40,7 +47,7 @@ static void fill_globals(unsigned char *data, const struct program *p,
       continue;
     if (space == PTX_GLOBAL)
       at -= DECODE_GLOBAL_BASE;
-    memcpy(data + at, v->init, (size_t)v->bytes);
+    memcpy(data + at, v->init, (size_t)v->ninit);
     fill_addresses(data + at, p, module, v);
   }
 }
@@ -77,25 +84,49 @@ static struct memory_piece piece(const char *name, int64_t base, int64_t bytes) 
   return (struct memory_piece){name, alloc_zero((size_t)bytes + 16, 1), base, bytes, -1};
 }
 
+/* What the kernel declares, against what there is. */
+static bool sizes_fit(const struct program *p, int64_t dynamic, int64_t threads, struct err *err) {
+  if (dynamic < 0 || dynamic > MAX_SHARED || p->shared_bytes + dynamic > MAX_SHARED)
+    return err_set(err,
+                   "The kernel wants %lld bytes of shared memory a block; no GPU has more than %d. "
+                   "Make the tile smaller.",
+                   (long long)(dynamic > MAX_SHARED ? dynamic : p->shared_bytes + dynamic),
+                   MAX_SHARED);
+  if (p->local_bytes > MAX_LOCAL)
+    return err_set(err,
+                   "The kernel wants %lld bytes of local memory a thread, more than %d. Make its "
+                   "local arrays smaller.",
+                   (long long)p->local_bytes, MAX_LOCAL);
+  if (p->local_bytes * threads > MAX_LOCAL_BLOCK)
+    return err_set(err,
+                   "The threads of a block want %lld bytes of local memory together, more than %d. "
+                   "Make the local arrays or the block smaller.",
+                   (long long)(p->local_bytes * threads), MAX_LOCAL_BLOCK);
+  if (p->const_bytes > MAX_CONST)
+    return err_set(err,
+                   "The constant variables take %lld bytes; CUDA has %d. Make them smaller, or "
+                   "pass a pointer.",
+                   (long long)p->const_bytes, MAX_CONST);
+  if (p->param_bytes > MAX_PARAMS)
+    return err_set(err,
+                   "The parameters take %lld bytes; CUDA has %d. Pass a pointer to the data "
+                   "instead.",
+                   (long long)p->param_bytes, MAX_PARAMS);
+  if (p->global_bytes > MAX_GLOBAL)
+    return err_set(err,
+                   "The global variables take %lld bytes, more than %d. Make them smaller, or pass "
+                   "a pointer.",
+                   (long long)p->global_bytes, MAX_GLOBAL);
+  return true;
+}
+
 struct memory *memory_new(const struct ptx_module *module, const struct program *program,
                           const struct ptx_func *f, const struct xray_launch *launch,
                           struct err *err) {
   int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+  if (!sizes_fit(program, launch->shared_bytes, threads, err))
+    return NULL;
   int64_t shared = program->shared_bytes + launch->shared_bytes;
-  if (shared > MAX_SHARED || launch->shared_bytes < 0) {
-    err_set(err,
-            "The kernel wants %lld bytes of shared memory a block; no GPU has more than %d. "
-            "Make the tile smaller.",
-            (long long)shared, MAX_SHARED);
-    return NULL;
-  }
-  if (program->local_bytes > MAX_LOCAL) {
-    err_set(err,
-            "The kernel wants %lld bytes of local memory a thread, more than %d. Make its local "
-            "arrays smaller.",
-            (long long)program->local_bytes, MAX_LOCAL);
-    return NULL;
-  }
   struct memory *mem = alloc_zero(1, sizeof *mem);
   mem->threads = threads;
   mem->narrays = launch->narrays + 1;

@@ -31,7 +31,8 @@ struct ptx_var {
   int64_t align, bytes;
   bool dynamic;        /* extern .shared x[] */
   int scope;           /* of a variable of a body */
-  unsigned char *init; /* bytes long, NULL: none (zeros for globals) */
+  unsigned char *init; /* NULL: none (zeros for globals) */
+  int64_t ninit;       /* bytes of init; zeros behind them */
   struct ptx_reloc *relocs;
   int nrelocs;
 };

@@ -76,7 +76,7 @@ static void read_regs(struct body *b) {
         return;
       d.count = (int)(count > 0 && count <= MAX_REGS ? count : 0);
     }
-    if (count < 1 || count + b->f->nregs > MAX_REGS) {
+    if (count < 1 || count > MAX_REGS || count + b->f->nregs > MAX_REGS) {
       ptx_parse_fail(r, "there are too many registers");
       return;
     }

@@ -113,7 +113,7 @@ static enum ptx_space space_of(struct slice s) {
   return PTX_GENERIC;
 }
 
-enum { MAX_VAR_BYTES = 1 << 26 };
+enum { MAX_VAR_COUNT = 1 << 26, MAX_VAR_BYTES = 1 << 28 };
 
 /* "[4][8]": the product; -1 for "[]". */
 static int64_t read_extent(struct ptx_reader *r) {
@@ -124,7 +124,7 @@ static int64_t read_extent(struct ptx_reader *r) {
       return -1;
     if (!ptx_parse_number(r, &n, &fl) || !ptx_parse_expect(r, "]"))
       return 0;
-    if (n < 0 || n > MAX_VAR_BYTES || (count *= n) > MAX_VAR_BYTES) {
+    if (n < 0 || n > MAX_VAR_COUNT || (count *= n) > MAX_VAR_COUNT) {
       ptx_parse_fail(r, "an array is too large");
       return 0;
     }
@@ -159,6 +159,20 @@ static void add_reloc(struct ptx_var *v, struct ptx_reloc to) {
   v->relocs[v->nrelocs++] = to;
 }
 
+/* A short list may stand for a large array: the bytes are there as far as values are. */
+static void put_value(struct ptx_var *v, int64_t at, int64_t value) {
+  int64_t end = at + v->type.bytes;
+  if (end > v->bytes)
+    return;
+  if (end > v->ninit) {
+    int64_t more = 2 * end < v->bytes ? 2 * end : v->bytes;
+    v->init = alloc_grow(v->init, (size_t)more, 1);
+    memset(v->init + v->ninit, 0, (size_t)(more - v->ninit));
+    v->ninit = more;
+  }
+  memcpy(v->init + at, &value, (size_t)v->type.bytes);
+}
+
 /* One value at byte `at`: a number, an address, or one byte of an address: 0xFF00(generic(x)). */
 static void read_value(struct ptx_reader *r, struct ptx_var *v, int64_t at) {
   int64_t value = 0;
@@ -188,15 +202,14 @@ static void read_value(struct ptx_reader *r, struct ptx_var *v, int64_t at) {
     float f = (float)d;
     memcpy(&value, &f, sizeof f);
   }
-  if (at + v->type.bytes <= v->bytes)
-    memcpy(v->init + at, &value, (size_t)v->type.bytes);
+  put_value(v, at, value);
 }
 
 /* What is missing at the end of an array is zero. */
 static void read_init(struct ptx_reader *r, struct ptx_var *v) {
   int64_t at = 0;
   int braces = 0;
-  v->init = alloc_zero((size_t)v->bytes + 8, 1);
+  v->init = alloc_zero(8, 1);
   do {
     while (ptx_parse_accept(r, "{"))
       braces++;
@@ -236,6 +249,8 @@ bool ptx_parse_var(struct ptx_reader *r, struct ptx_var *v) {
   int64_t count = read_extent(r);
   v->dynamic = count < 0;
   v->bytes = count < 0 ? 0 : count * v->type.bytes * vec;
+  if (v->bytes > MAX_VAR_BYTES)
+    return ptx_parse_fail(r, "an array is too large");
   if (v->align < (int64_t)v->type.bytes * vec)
     v->align = (int64_t)v->type.bytes * vec;
   if (ptx_parse_accept(r, "="))

@@ -52,12 +52,18 @@ static bool lanes_pair(const int64_t a[32], int bit) {
   return true;
 }
 
-/* The passes that the width needs by itself. */
+/* The passes that the width needs by itself; one without an active lane costs nothing. */
 static int own_passes(const int64_t a[32], int width, bool store) {
-  int passes = width / 4;
+  int passes = width / 4, own = 0;
   if (passes > 1 && !store && (lanes_pair(a, 1) || lanes_pair(a, 2)))
     passes /= 2;
-  return passes;
+  for (int p = 0, lanes = INSN_LANES / passes; p < passes; p++) {
+    bool active = false;
+    for (int l = p * lanes; l < (p + 1) * lanes; l++)
+      active |= a[l] >= 0;
+    own += active;
+  }
+  return own;
 }
 
 struct tally_cost tally_measure(bool shared, const int64_t address[32], uint32_t mask, int bytes,
