@@ -58,15 +58,25 @@ static enum form form_of(const struct insn *in) {
   return FORM_ROOT;
 }
 
-/* A widened 32-bit value is a root of its own: its sum may have wrapped. But it keeps its zero
- * bits. */
+/* A widened value is a root of its own: its sum may have wrapped. But it keeps its zero bits. So do
+ * some others that are no sums. */
 static enum form zeros_form_of(const struct insn *in) {
-  if (ptx_lex_is(in->op, "mul.wide.u32") || ptx_lex_is(in->op, "mul.wide.s32"))
-    return FORM_MUL;
-  if (ptx_lex_is(in->op, "mad.wide.u32") || ptx_lex_is(in->op, "mad.wide.s32"))
-    return FORM_MAD;
-  if (ptx_lex_is(in->op, "cvt.u64.u32") || ptx_lex_is(in->op, "cvt.s64.s32"))
-    return FORM_COPY;
+  static const struct {
+    const char *name;
+    enum form form;
+  } forms[] = {
+      {"mul.wide.u32", FORM_MUL}, {"mul.wide.s32", FORM_MUL}, {"mul.wide.u16", FORM_MUL},
+      {"mul.wide.s16", FORM_MUL}, {"mad.wide.u32", FORM_MAD}, {"mad.wide.s32", FORM_MAD},
+      {"cvt.u64.u32", FORM_COPY}, {"cvt.s64.s32", FORM_COPY}, {"cvt.u32.u16", FORM_COPY},
+      {"cvt.s32.s16", FORM_COPY}, {"cvt.u64.u16", FORM_COPY}, {"xor.b32", FORM_SELECT},
+      {"xor.b64", FORM_SELECT},   {"min.s32", FORM_SELECT},   {"min.u32", FORM_SELECT},
+      {"max.s32", FORM_SELECT},   {"max.u32", FORM_SELECT},   {"add.s16", FORM_SELECT},
+      {"or.b16", FORM_SELECT},    {"and.b16", FORM_AND},      {"shl.b16", FORM_SHL},
+  };
+  if (in->kind == INSN_ALU || in->kind == INSN_CVT)
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+      if (ptx_lex_is(in->op, forms[i].name))
+        return forms[i].form;
   return form_of(in);
 }
 
@@ -273,7 +283,8 @@ static bool either(const struct affine *a, struct affine_sum *out, const struct 
 /* A widened product or copy is a sum where what is widened is a constant. */
 static enum form sum_form_of(const struct insn *in, const struct affine_sum v[3]) {
   enum form form = form_of(in), wide = zeros_form_of(in);
-  return form == FORM_ROOT && !v[0].n && (wide == FORM_COPY || !v[1].n) ? wide : form;
+  bool widened = wide == FORM_COPY || wide == FORM_MUL || wide == FORM_MAD;
+  return form == FORM_ROOT && widened && !v[0].n && !v[1].n ? wide : form;
 }
 
 static bool apply(const struct affine *a, const struct insn *in, const struct affine_sum v[3],

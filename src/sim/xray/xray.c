@@ -108,6 +108,17 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
   return ok;
 }
 
+bool xray_mix_of(const xray_module *m, const char *entry, const struct xray_mix *sass,
+                 struct xray_mix *out, bool *exact, struct err *err) {
+  const struct ptx_func *f = find_entry(m, entry, err);
+  if (!f)
+    return false;
+  struct program *p = decode_kernel(m->ptx, f);
+  *exact = unroll_program(p, sass, out);
+  decode_free(p);
+  return true;
+}
+
 void xray_report_done(struct xray_report *r) {
   free(r->problems);
   free(r->lines);

@@ -164,6 +164,11 @@ bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xra
               struct err *err);
 void xray_report_done(struct xray_report *r);
 
+/* The mix of a kernel's code, without a launch; *exact as xray_report.ptx_level would say no. False
+ * with a sentence if there is no such entry. */
+bool xray_mix_of(const xray_module *m, const char *entry, const struct xray_mix *sass,
+                 struct xray_mix *out, bool *exact, struct err *err);
+
 /* "oob_global" ... as the JSON has it. */
 const char *xray_kind_name(enum xray_kind k);
 
