@@ -254,9 +254,9 @@ static void test_toolkit_header(void **state) {
   struct ptx_build_request q = {
       .source = text, .size = strlen(text), .name = "mine.cu", .include = "/nowhere"};
   assert_false(ptx_build(here(), &q, &built, &err));
-  assert_string_equal(err.text,
-                      "mine.cu:2 includes cuda_fp16.h, which only a CUDA toolkit has; it is not in "
-                      "/nowhere. Install its headers, or give their directory with -I.");
+  assert_string_equal(
+      err.text, "mine.cu:2 includes cuda_fp16.h, which only a CUDA toolkit has; it is not in "
+                "/nowhere. Install its headers, or set CUDA_HOME to a toolkit that has them.");
   ptx_build_done(&built);
 }
 
