@@ -93,7 +93,7 @@ static void on_event(void *ctx, const struct client_event *ev) {
 /* ---- output */
 static int terminal_width(void) {
   struct winsize ws;
-  if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 40)
+  if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 60)
     return ws.ws_col;
   return 80;
 }

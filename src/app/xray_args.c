@@ -136,7 +136,7 @@ static bool read_look(int c, struct xray_args *a, struct err *err) {
   double v = 0;
   switch (c) {
   case OPT_WIDTH:
-    if (!options_whole("--width", optarg, 40, 1000, &v, err))
+    if (!options_whole("--width", optarg, 60, 1000, &v, err))
       return false;
     a->width = (int)v;
     return true;
