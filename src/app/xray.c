@@ -157,15 +157,25 @@ static int show(const struct xray_args *a, const struct watch *w) {
   return xray_problems_errors(r) > 0 || wrong || !r->finished ? 1 : 0;
 }
 
+/* Faults of the command line, that the worker finds. */
+static bool is_usage(const char *code) {
+  static const char *const codes[] = {"arch",     "args",   "dtype",    "entry",       "launch",
+                                      "launches", "params", "requires", "front_matter"};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (strcmp(code, codes[i]) == 0)
+      return true;
+  return false;
+}
+
 static int fail(const struct watch *w) {
   struct device_fault f = w->fault;
   bool log = w->log && w->log[0];
   if (log)
     f.why[0] = '\0'; /* the compiler's own words follow whole */
-  options_fault("xray", strcmp(f.code, "usage") == 0 ? 2 : 1, &f);
+  int code = options_fault("xray", is_usage(f.code) ? 2 : 1, &f);
   if (log)
     fprintf(stderr, "%s\n", w->log);
-  return strcmp(f.code, "usage") == 0 ? 2 : 1;
+  return code;
 }
 
 static int look(client *c, const struct xray_args *a, struct watch *w) {

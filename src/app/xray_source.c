@@ -17,6 +17,7 @@ struct table {
   bool has[COLUMNS];
   double waves, flop; /* of the launch */
   int text, indent;   /* columns of the source; of its common indentation */
+  bool known;         /* the source is, at least a line of it */
 };
 
 static double global_requests(const struct xray_counts *c) {
@@ -80,6 +81,7 @@ static void measure(struct table *t) {
     t->has[FLOP] = t->has[FLOP] || flop(c) > 0;
     char *text = clean_line(t->r->lines[i].text);
     int lead = (int)strspn(text, " ");
+    t->known = t->known || text[lead];
     t->indent = text[lead] && lead < t->indent ? lead : t->indent;
     free(text);
   }
@@ -250,10 +252,13 @@ void xray_source_put(struct xray_page *p, const struct xray_result *r) {
     return;
   }
   measure(&t);
+  const struct xray_result_line *before = NULL;
   for (int i = 0; i < r->nlines; i++) {
-    const struct xray_result_line *l = &r->lines[i], *before = i ? l - 1 : NULL;
+    const struct xray_result_line *l = &r->lines[i];
+    if (!t.known && !has_cells(&t, &l->counts) && !is_wrong(&t, l))
+      continue;
     bool other = !before || strcmp(before->file, l->file) != 0;
-    if (before && (other || before->line + 1 < l->line)) {
+    if (before && (other || (t.known && before->line + 1 < l->line))) {
       xray_page_pad(p, other ? 0 : MARK + NUMBER - 1);
       xray_page_ink(p, INK_DIM, other ? "" : p->glyphs ? "⋮" : ":");
       str_addc(&p->out, '\n');
@@ -261,6 +266,7 @@ void xray_source_put(struct xray_page *p, const struct xray_result *r) {
     if (other)
       put_head(&t, l->file);
     put_line(&t, l);
+    before = l;
   }
   put_legend(&t);
 }

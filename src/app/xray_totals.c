@@ -305,12 +305,32 @@ static void put_certificate(struct xray_page *p, const struct xray_result *r) {
   item(p, XW_EXACT_LABEL, INK_PLAIN, &s);
 }
 
+/* The worker says with this why it did not verify; it stands at verify and not among the notes. */
+static const char unchecked[] = "C was not checked";
+
+static bool is_reason(const char *warning) {
+  return strncmp(warning, unchecked, sizeof unchecked - 1) == 0;
+}
+
+static void put_unverified(struct xray_page *p, const struct xray_result *r) {
+  const char *reason = NULL;
+  for (int i = 0; i < r->head.nwarnings; i++)
+    if (is_reason(r->head.warnings[i]))
+      reason = r->head.warnings[i];
+  bool known = r->op[0] && strcmp(r->op, "none") != 0;
+  char *text = !r->finished      ? xray_page_say(p, XW_NOT_FINISHED, NULL, NULL)
+               : reason && known ? sentences_in(reason, p->lang == LANG_ZH)
+               : r->op[0]        ? xray_page_say(p, XW_ASKED_NONE, NULL, NULL)
+                                 : xray_page_say(p, XW_NOT_CHECKED, NULL, NULL);
+  xray_page_item(p, XW_VERIFY, INK_PLAIN, text);
+  free(text);
+}
+
 void xray_totals_verify(struct xray_page *p, const struct xray_result *r) {
   const struct result_verify *v = &r->head.verify;
   struct str s = {0};
   if (!r->verified) {
-    say(p, &s, "", r->finished ? XW_NOT_CHECKED : XW_NOT_FINISHED, NULL, NULL);
-    item(p, XW_VERIFY, INK_PLAIN, &s);
+    put_unverified(p, r);
     return;
   }
   say(p, &s, "", v->ok ? XW_RIGHT : XW_WRONG, NULL, NULL);
@@ -356,6 +376,8 @@ static void put_left(struct xray_page *p, const struct xray_result *r, bool verb
 void xray_totals_foot(struct xray_page *p, const struct xray_result *r, bool verbose) {
   put_certificate(p, r);
   for (int i = 0; i < r->head.nwarnings; i++) {
+    if (!r->verified && is_reason(r->head.warnings[i]))
+      continue;
     char *note = sentences_in(r->head.warnings[i], p->lang == LANG_ZH);
     xray_page_item(p, XW_NOTE, INK_PLAIN, note);
     free(note);

@@ -33,6 +33,7 @@ static const char *const table[XRAY_WORDS][LANGS] = {
                         "transpose）说明。"},
     [XW_NOT_FINISHED] = {"not checked: the kernel did not run to its end.",
                          "未验证：kernel 没有执行完。"},
+    [XW_ASKED_NONE] = {"not checked, as asked: --op none.", "按要求未验证：--op none。"},
     [XW_ERROR_BOUND] = {"error %1, bound %2", "误差 %1，上限 %2"},
     [XW_CHECKED] = {"%1 elements checked", "检查了 %1 个元素"},
     [XW_IS_EXACT] = {"exact: the machine code of this compile has the same mix of loads, stores "
@@ -72,7 +73,7 @@ static const char *const table[XRAY_WORDS][LANGS] = {
     [XW_LDS] = {"shared loads", "shared load"},
     [XW_STS] = {"shared stores", "shared store"},
     [XW_FMA] = {"%1 FMAs of threads", "线程的 FMA %1 次"},
-    [XW_BARRIERS] = {"%1 barriers, one a block", "barrier %1 次，每个 block 一次"},
+    [XW_BARRIERS] = {"%1 barriers, one a warp", "barrier %1 次，每个 warp 一次"},
     [XW_DIVERGENT] = {"%1 divergent branches", "分歧的分支 %1 次"},
     [XW_PTX_MARK] = {"PTX level", "PTX 级"},
     [XW_NO_PROBLEM] = {"No problem was found: no race, no access out of bounds, no unwritten read.",

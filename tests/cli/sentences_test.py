@@ -39,6 +39,8 @@ ALLOWED = {
     "src/bench/ptx_build.c": ["): error: ", "): catastrophic error: ", "): error #", "Input name expression was: \"",
                               "Compiling entry function '", " bytes stack frame", " bytes spill stores",
                               " bytes spill loads", " bytes smem", "Function properties"],
+    "src/bench/xray_build.c": ["a PTX file", "shipped PTX"],
+    "src/bench/xray_occupancy.c": ["shared memory"],
     "src/sim/xray/memory.c": ["shared memory", "local memory", "constant memory"],
     "src/bench/nvml.c": ["NVML: %s", "libnvidia-ml.so.1 is not here"],
     "src/bench/ref_cblas.c": ["OpenBLAS %95s", " (not %s)", "%.44s, %d thread%s"],
@@ -119,6 +121,13 @@ WHOLE = {
         "%s A at byte 7, which another block %s in the same launch: the order of blocks is not defined." % pair
         for pair in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))],
     "r wrote": [], "w wrote": [], "w read": [], "a kernel": ["it looked into a kernel"],
+    "Name one thing for each, in order, such as --args '": [
+        "Name one thing for each, in order, such as --args 'A,B,C,M,N,K'."],
+    "The kernel takes %d arguments, and %s %d.": ["The kernel takes 7 arguments, and --args gives 6.",
+                                                  "The kernel takes 7 arguments, and the front matter has 6."],
+    "--args gives": [], "the front matter has": [], " (floating point)": [], "more than one": [],
+    "%.100s has %s kernel %.100s. It has: ": ["a.cu has no kernel x. It has: y.", "a.cu has more than one kernel x. It has: y."],
+    "%.100s has %d kernels: ": ["a.cu has 2 kernels: x, y."],
     " and .": [], "block row": ["block row: Column 1: division by zero."],
     "block column": ["block column: Column 1: division by zero."],
     "%s does not run on %s. %s": ["cuda/x does not run on cpu. No NVIDIA driver: libcuda.so.1 is not here.",

@@ -168,7 +168,7 @@ def ptx_level_is_said():
 def sampled_and_unfinished_are_said():
     r = result()
     r.update(sampled=True, blocks=16384, blocks_executed=4)
-    assert "16,384 blocks of 1,024 threads, 4 of them run" in page(r).stdout
+    assert "16,384 blocks of 1,024 threads, 4 of them run" in " ".join(page(r).stdout.split())
     r.update(finished=False, sampled=False)
     del r["verify"]
     p = page(r)
@@ -330,8 +330,8 @@ def every_fault_is_a_sentence_with_its_line():
         if "unsupported" in kinds:  # what that is changes with what is supported
             continue
         args = [os.path.join(FIXTURES, "faults.ptx"), "--entry", name, "--args", "A,B,C,128", *LAUNCH, "-M", "64", "-N", "64",
-                "-K", "64", "--seconds", "20"]
-        r = one(xray(*args, "--json"), 1 if kinds - {"race_warp", "race_global"} else 0)
+                "-K", "64"]
+        r = one(xray(*args, "--json"), 0 if kinds == {"race_warp"} else 1)
         assert kinds <= {p["kind"] for p in r["problems"]}, (name, kinds, r["problems"])
         for p in r["problems"]:
             assert p["detail"].endswith(".") and p["detail"][0].isupper() and p["line"] > 0, (name, p)
@@ -430,7 +430,7 @@ def what_a_learner_does_wrong_is_named():
                        ("  C[0] = ((float *)(long long)(n - 64))[threadIdx.x];\n", "null"),
                        ("  C[2147483648ll + threadIdx.x] = 1;\n", "oob_global")):
         p = xray(file("fault.cu", head + body + "}\n"), "--args", "A,B,C,64", "--grid", "1", "--block", "32", "--op", "none",
-                 "-M", "64", "-N", "64", "-K", "64", "--seconds", "10", "--json")
+                 "-M", "64", "-N", "64", "-K", "64", "--json")
         r = one(p, 1)
         assert kind in [q["kind"] for q in r["problems"]], (kind, r["problems"])
         assert [q["line"] for q in r["problems"] if q["kind"] == kind] == [2], r["problems"]
@@ -439,7 +439,7 @@ def what_a_learner_does_wrong_is_named():
 @test
 def without_nvrtc_the_way_out_is_named():
     p = xray(file("sgemm.cu", HOST), *SGEMM, env=dict(ENV, MMTUTOR_NVRTC="/nowhere"))
-    assert p.returncode == 1 and not p.stdout and "NVRTC" in p.stderr and "doctor" in p.stderr, p
+    assert p.returncode == 1 and not p.stdout and "NVRTC" in p.stderr and "pip install" in p.stderr, p
 
 
 def main():

@@ -10,6 +10,7 @@
 #include "sim/xray/launch.h"
 #include "sim/xray/report.h"
 #include "sim/xray/tally.h"
+#include "sim/xray/trace.h"
 #include <string.h>
 
 enum {
@@ -211,6 +212,8 @@ static void arrive(struct machine *m, struct warp *w, const struct insn *in, uin
     m->halted = true;
     return;
   }
+  if (m->traces)
+    trace_barrier(m, w, in, mask);
   struct barrier *b = &m->barriers[id];
   b->threads += INSN_LANES;
   b->alive += __builtin_popcount(mask);

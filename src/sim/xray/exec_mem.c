@@ -7,6 +7,7 @@
 #include "sim/xray/report.h"
 #include "sim/xray/shadow.h"
 #include "sim/xray/tally.h"
+#include "sim/xray/trace.h"
 #include <string.h>
 
 LANES_HOT void exec_mem_addresses(int64_t *out, const void *base, bool wide, int64_t offset) {
@@ -241,6 +242,8 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
     return;
   count(m, w, in, space, address, good, bytes);
   shadow(m, w, in, space, address, good, bytes);
+  if (m->traces)
+    trace_access(m, w, in, space, address, good, bytes);
   if (in->kind == INSN_LD)
     load(m, w, in, space, address, p, good, pattern);
   else if (in->kind == INSN_ST)
@@ -251,7 +254,7 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
 
 void exec_mem(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   int64_t address[INSN_LANES];
-  if (mask == UINT32_MAX && exec_fast(m, w, in))
+  if (mask == UINT32_MAX && !m->traces && exec_fast(m, w, in))
     return;
   exec_mem_addresses(address, machine_lanes(m, w, in->base), in->base_wide, in->offset);
   if (in->space != PTX_GENERIC) {

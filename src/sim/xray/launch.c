@@ -11,6 +11,7 @@
 #include "sim/xray/report.h"
 #include "sim/xray/shadow.h"
 #include "sim/xray/tally.h"
+#include "sim/xray/trace.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ bool launch_block(struct machine *m, int64_t number) {
   m->block[0] = number % grid[0];
   m->block[1] = number / grid[0] % grid[1];
   m->block[2] = number / grid[0] / grid[1];
+  m->traces = trace_wants(m);
   memory_next_block(m->memory);
   shadow_next_block(m->shadow);
   m->left = 0;

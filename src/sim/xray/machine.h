@@ -36,7 +36,7 @@ struct warp {
   uint32_t carry; /* lanes whose carry flag (add.cc) is set */
   struct path stack[MACHINE_STACK];
   int depth;
-  uint16_t syncs; /* __syncwarp so far */
+  uint16_t syncs;            /* __syncwarp so far */
   struct call_frame *frames; /* of functions it is in; NULL before the first call */
   int nframes;
   const struct insn *polls; /* the mbarrier test that failed last, and its barrier */
@@ -64,12 +64,13 @@ struct machine {
   struct warp *warps;
   int nwarps;
   struct barrier barriers[MACHINE_BARRIERS];
-  uint32_t epoch;         /* of the block: 1 at first, one more at each barrier */
-  int64_t left;           /* of the part of the budget that was taken */
-  int64_t block_left;     /* of the budget of this block, not taken yet */
-  int64_t executed;       /* blocks that ended */
-  bool asks;              /* runs on the thread that may ask whether to stop */
-  bool halted;            /* nothing more can be run */
+  uint32_t epoch;          /* of the block: 1 at first, one more at each barrier */
+  int64_t left;            /* of the part of the budget that was taken */
+  int64_t block_left;      /* of the budget of this block, not taken yet */
+  int64_t executed;        /* blocks that ended */
+  bool asks;               /* runs on the thread that may ask whether to stop */
+  bool traces;             /* the events of this block are wanted */
+  bool halted;             /* nothing more can be run */
   struct print_log *print; /* NULL: nothing was printed */
   struct async_state *async; /* NULL: no cp.async yet */
   int64_t copies_open;       /* of lanes, that nobody waited for yet */
