@@ -121,13 +121,17 @@ WHOLE = {
         "%s A at byte 7, which another block %s in the same launch: the order of blocks is not defined." % pair
         for pair in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))],
     "r wrote": [], "w wrote": [], "w read": [], "a kernel": ["it looked into a kernel"],
-    "Name one thing for each, in order, such as --args '": [
-        "Name one thing for each, in order, such as --args 'A,B,C,M,N,K'."],
-    "The kernel takes %d arguments, and %s %d.": ["The kernel takes 7 arguments, and --args gives 6.",
-                                                  "The kernel takes 7 arguments, and the front matter has 6."],
-    "--args gives": [], "the front matter has": [], " (floating point)": [], "more than one": [],
-    "%.100s has %s kernel %.100s. It has: ": ["a.cu has no kernel x. It has: y.", "a.cu has more than one kernel x. It has: y."],
-    "%.100s has %d kernels: ": ["a.cu has 2 kernels: x, y."],
+    "%s shared memory at byte %lld, which thread (%lld, %lld, %lld) %s at line %d: no %s orders the two.": [
+        "%s shared memory at byte 7, which thread (1, 0, 0) %s at line 7: no barrier orders the two." % pair
+        for pair in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))],
+    "%s shared memory at byte %lld, where the cp.async of thread (%lld, %lld, %lld) at line %d still copies to: no "
+    "cp.async.wait of that thread came between.": [
+        verb + " shared memory at byte 7, where the cp.async of thread (1, 0, 0) at line 7 still copies to: no "
+        "cp.async.wait of that thread came between." for verb in ("Reads", "Writes")],
+    "Waits for ever at the mbarrier at byte %lld of shared memory: its phase lacks %u of %u arrivals%s, and no other "
+    "warp can run.": ["Waits for ever at the mbarrier at byte 7 of shared memory: its phase lacks 7 of 9 arrivals" + more +
+                      ", and no other warp can run." for more in ("", " and 7 bytes")],
+    " and %d bytes": [],
     " and .": [], "block row": ["block row: Column 1: division by zero."],
     "block column": ["block column: Column 1: division by zero."],
     "%s does not run on %s. %s": ["cuda/x does not run on cpu. No NVIDIA driver: libcuda.so.1 is not here.",
