@@ -119,10 +119,14 @@ static void read_one(struct xray_params_one *one, struct piece decl, const char 
   static const char *const skipped[] = {"volatile", "__restrict__",      "__restrict", "restrict",
                                         "struct",   "__grid_constant__", "&",          NULL};
   struct piece word, name = {0};
+  int angles = 0;
   snprintf(one->text, sizeof one->text, "%.*s", (int)decl.n, decl.p);
   while (next_word(&decl, &word)) {
     if (*word.p == '=')
       break;
+    angles += (*word.p == '<') - (*word.p == '>');
+    if (angles > 0)
+      continue; /* arguments of a template: Vec<float, 4> is no float */
     if (*word.p == '*' || *word.p == '[')
       one->pointer = true;
     else if (is(word, "const"))
