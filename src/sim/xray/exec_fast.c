@@ -39,7 +39,8 @@ struct fast {
 
 static bool whole_words(const struct insn *in) {
   if ((in->kind != INSN_LD && in->kind != INSN_ST) || in->width != 4 ||
-      (in->space != PTX_GLOBAL && in->space != PTX_SHARED))
+      (in->space != PTX_GLOBAL && in->space != PTX_SHARED) ||
+      (in->ordered && in->space == PTX_GLOBAL)) /* a sign of other blocks */
     return false;
   for (int i = 0; i < in->nvec; i++)
     if (in->vec_bytes[i] != 4)
@@ -179,8 +180,8 @@ static void load(struct warp *w, const struct insn *in, const unsigned char *at,
   }
 }
 
-static void store(const struct machine *m, struct warp *w, const struct insn *in,
-                  unsigned char *at, const struct pattern *p) {
+static void store(const struct machine *m, struct warp *w, const struct insn *in, unsigned char *at,
+                  const struct pattern *p) {
   if (p->shape == CONTIGUOUS && in->nvec == 1) {
     memcpy(at, machine_lanes(m, w, in->vec[0]), INSN_UNIT);
     return;
@@ -198,8 +199,8 @@ static void spread_addresses(int64_t *out, const int64_t *wide, int64_t first) {
     out[l] = first + wide[l];
 }
 
-static void count(struct machine *m, const struct warp *w, const struct insn *in,
-                  struct pattern *p, int64_t first) {
+static void count(struct machine *m, const struct warp *w, const struct insn *in, struct pattern *p,
+                  int64_t first) {
   struct tally_cell *cell = tally_cell(m->tally, (int)(in - m->program->code));
   int width = in->width * in->nvec, column = 0;
   bool shared = in->space == PTX_SHARED;
@@ -217,8 +218,7 @@ static void count(struct machine *m, const struct warp *w, const struct insn *in
   if (!c->known) {
     int64_t address[INSN_LANES];
     spread_addresses(address, p->wide, first);
-    struct tally_cost cost =
-        tally_measure(shared, address, UINT32_MAX, width, in->kind == INSN_ST);
+    struct tally_cost cost = tally_measure(shared, address, UINT32_MAX, width, in->kind == INSN_ST);
     *c = (struct cost){(int16_t)cost.sectors, (int16_t)cost.wavefronts, (int16_t)cost.conflicts,
                        true};
   }
@@ -239,7 +239,7 @@ static void check(struct machine *m, const struct warp *w, const struct insn *in
   int bytes = in->width * in->nvec;
   enum shadow_access kind = in->kind == INSN_LD ? SHADOW_READ : SHADOW_WRITE;
   if (in->space == PTX_GLOBAL && kind == SHADOW_READ && p->shape != SCATTERED &&
-      shadow_quiet_read(m, piece, first, p->high + bytes))
+      shadow_quiet_read(m, in, piece, first, p->high + bytes))
     return;
   spread_addresses(address, p->wide, first);
   if (in->space == PTX_SHARED)

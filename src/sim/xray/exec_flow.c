@@ -15,6 +15,7 @@
 
 enum {
   LOOK_UP = 1024,   /* instructions between two looks at the stop flag */
+  TURN = 64,        /* looks before other warps have a turn */
   IDLE_TURNS = 1000 /* of all warps, polling mbarriers, before nothing more is hoped for */
 };
 
@@ -67,6 +68,8 @@ static void start_warp(struct machine *m, struct warp *w) {
   w->alive = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
   w->state = WARP_RUNS;
   w->syncs = 0;
+  w->looks = 0;
+  w->polls = NULL;
   w->carry = 0;
   exec_call_clear(w);
   w->depth = 1;
@@ -270,8 +273,28 @@ static bool release(struct machine *m) {
 
 /* ---- the loop */
 
+/* Lanes of one warp may hold what others of it wait for. */
+static void lanes_wait(struct machine *m, const struct warp *w, const struct insn *in,
+                       uint32_t mask) {
+  report_problem(m, w, in, __builtin_ctz(mask), XRAY_BUDGET, true,
+                 "Stopped here after the budget of warp instructions: lanes %#010x of the warp go "
+                 "round and lanes %#010x wait for them to come out. If those hold what this loop "
+                 "waits for (a lock), it never ends.",
+                 mask, w->alive & ~mask);
+  m->halted = true;
+}
+
 static void out_of_budget(struct machine *m, const struct warp *w, const struct insn *in,
                           uint32_t mask) {
+  for (int i = 0; i < m->nwarps; i++) { /* other warps may wait for such a one */
+    const struct warp *v = &m->warps[i];
+    const struct path *top = v->depth ? &v->stack[v->depth - 1] : NULL;
+    bool turned = v == w || (v->state == WARP_YIELDS && !v->polls);
+    if (turned && top && top->mask != v->alive) {
+      lanes_wait(m, v, &m->program->code[top->pc], top->mask);
+      return;
+    }
+  }
   report_problem(
       m, w, in, __builtin_ctz(mask), XRAY_BUDGET, true,
       "Stopped here after the budget of warp instructions: this loop does not end, or the "
@@ -325,7 +348,23 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
   top->pc++;
 }
 
-/* Runs a warp until it waits, ends, or the launch is halted. */
+/* Now and then: true if the warp is not to go on. One that runs for long lets the others have a
+ * turn: it may wait for what they write. */
+static bool look_up(struct machine *m, struct warp *w) {
+  if (launch_stopped(m)) {
+    m->halted = true;
+    return true;
+  }
+  if (m->nwarps == 1 || ++w->looks < TURN)
+    return false;
+  w->looks = 0;
+  w->polls = NULL;
+  w->state = WARP_YIELDS;
+  m->events++;
+  return true;
+}
+
+/* Runs a warp until it waits, yields, ends, or the launch is halted. */
 static void run_warp(struct machine *m, struct warp *w) {
   const struct insn *code = m->program->code;
   while (w->state == WARP_RUNS && !m->halted) {
@@ -339,10 +378,8 @@ static void run_warp(struct machine *m, struct warp *w) {
       out_of_budget(m, w, in, top->mask);
       return;
     }
-    if ((m->left & (LOOK_UP - 1)) == 0 && launch_stopped(m)) {
-      m->halted = true;
+    if ((m->left & (LOOK_UP - 1)) == 0 && look_up(m, w))
       return;
-    }
     uint32_t mask = in->has_guard ? top->mask & machine_pred(w, in->guard) : top->mask;
     struct tally_cell *cell = tally_cell(m->tally, top->pc);
     cell->runs++;

@@ -163,6 +163,17 @@ static void store(struct machine *m, struct warp *w, const struct insn *in, enum
 
 /* ---- one space at a time */
 
+static void warn_unset(struct machine *m, const struct warp *w, const struct insn *in,
+                       const int64_t *address, uint32_t mask) {
+  int lane = __builtin_ctz(mask);
+  const struct ptx_var *v = memory_unset(m->memory, m->program, address[lane]);
+  if (v)
+    report_problem(m, w, in, lane, XRAY_UNINIT_GLOBAL, false,
+                   "Reads the __constant__ variable %.*s, which the host would fill with "
+                   "cudaMemcpyToSymbol: here it holds zeros. Give the launch an array of its name.",
+                   v->name.n < 60 ? v->name.n : 60, v->name.p);
+}
+
 void exec_mem_shadow_global(struct machine *m, const struct warp *w, const struct insn *in,
                             const int64_t address[32], uint32_t mask, int bytes,
                             enum shadow_access kind) {
@@ -240,6 +251,8 @@ static void in_space(struct machine *m, struct warp *w, const struct insn *in, e
       load_lane(w, in, __builtin_ctz(bad), NULL);
   if (!good)
     return;
+  if (space == PTX_CONST)
+    warn_unset(m, w, in, address, good);
   count(m, w, in, space, address, good, bytes);
   shadow(m, w, in, space, address, good, bytes);
   if (m->traces)

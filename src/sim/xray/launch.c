@@ -315,6 +315,7 @@ bool launch_run(const struct ptx_module *module, const struct ptx_func *f,
   m->asks = true;
   m = run_all(&l, m, &out->finished);
   exec_print_flush(&m, 1);
+  memory_give_back(memory, program, ask);
   tally_sum(m->tally, m->report, out);
   out->problems = report_take(m->report, &out->nproblems);
   out->blocks = l.blocks;

@@ -41,6 +41,7 @@ struct warp {
   int nframes;
   const struct insn *polls; /* the mbarrier test that failed last, and its barrier */
   int64_t polled;
+  int looks; /* at the stop flag, in this turn */
 };
 
 struct barrier {

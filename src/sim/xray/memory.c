@@ -23,6 +23,7 @@ struct memory {
   struct memory_piece of_thread; /* the last thread's part of local */
   int64_t threads;
   bool forked; /* arrays, constants and parameters are another's */
+  bool *unset; /* of each symbol: a constant without a value; NULL: there is none */
 };
 
 /* The addresses in an initialiser, now that all variables have their places. */
@@ -50,6 +51,63 @@ static void fill_globals(unsigned char *data, const struct program *p,
     memcpy(data + at, v->init, (size_t)v->ninit);
     fill_addresses(data + at, p, module, v);
   }
+}
+
+/* The array of the launch that bears the name of a variable of the module; NULL: none. */
+static const struct xray_array *named_array(const struct xray_launch *launch,
+                                            const struct insn_symbol *s) {
+  if (s->func >= 0 || (s->var->space != PTX_GLOBAL && s->var->space != PTX_CONST))
+    return NULL;
+  for (int i = 0; i < launch->narrays; i++)
+    if (launch->arrays[i].name && launch->arrays[i].data &&
+        ptx_lex_is(s->var->name, launch->arrays[i].name))
+      return &launch->arrays[i];
+  return NULL;
+}
+
+static unsigned char *place_of(const struct memory *mem, const struct insn_symbol *s) {
+  if (s->var->space == PTX_CONST)
+    return mem->constants.data + s->at;
+  return mem->arrays[mem->narrays - 1].data + (s->at - DECODE_GLOBAL_BASE);
+}
+
+static size_t least(const struct xray_array *a, const struct ptx_var *v) {
+  return a->bytes < (size_t)v->bytes ? a->bytes : (size_t)v->bytes;
+}
+
+/* What cudaMemcpyToSymbol would have done. */
+static void take_named(struct memory *mem, const struct program *p,
+                       const struct xray_launch *launch) {
+  for (int i = 0; i < p->nsymbols; i++) {
+    const struct insn_symbol *s = &p->symbols[i];
+    const struct xray_array *a = named_array(launch, s);
+    if (a) {
+      memcpy(place_of(mem, s), a->data, least(a, s->var));
+    } else if (s->func < 0 && s->var->space == PTX_CONST && !s->var->init) {
+      if (!mem->unset)
+        mem->unset = alloc_zero((size_t)p->nsymbols, sizeof *mem->unset);
+      mem->unset[i] = true;
+    }
+  }
+}
+
+void memory_give_back(const struct memory *mem, const struct program *p,
+                      const struct xray_launch *launch) {
+  for (int i = 0; i < p->nsymbols; i++) {
+    const struct insn_symbol *s = &p->symbols[i];
+    const struct xray_array *a = named_array(launch, s);
+    if (a && s->var->space == PTX_GLOBAL)
+      memcpy(a->data, place_of(mem, s), least(a, s->var));
+  }
+}
+
+const struct ptx_var *memory_unset(const struct memory *mem, const struct program *p,
+                                   int64_t address) {
+  for (int i = 0; mem->unset && i < p->nsymbols; i++)
+    if (mem->unset[i] && address >= p->symbols[i].at &&
+        address - p->symbols[i].at < p->symbols[i].var->bytes)
+      return p->symbols[i].var;
+  return NULL;
 }
 
 static bool fill_params(struct memory *mem, const struct program *p, const struct ptx_func *f,
@@ -145,6 +203,7 @@ struct memory *memory_new(const struct ptx_module *module, const struct program 
   mem->params = piece("the parameters", 0, program->param_bytes);
   fill_globals(own->data, program, module, PTX_GLOBAL);
   fill_globals(mem->constants.data, program, module, PTX_CONST);
+  take_named(mem, program, launch);
   mem->local.bytes = program->local_bytes;
   if (!fill_params(mem, program, f, launch, err)) {
     memory_free(mem);
@@ -163,6 +222,7 @@ void memory_free(struct memory *mem) {
     free(mem->arrays);
     free(mem->constants.data);
     free(mem->params.data);
+    free(mem->unset);
   }
   free(mem);
 }

@@ -40,6 +40,15 @@ void memory_copy_free(struct memory_copy *copy);
 int memory_arrays(const struct memory *mem);
 const struct memory_piece *memory_array(const struct memory *mem, int i);
 
+/* Writes the variables that the launch names as arrays back into these. */
+void memory_give_back(const struct memory *mem, const struct program *p,
+                      const struct xray_launch *launch);
+
+/* The __constant__ variable at an address that nothing gave a value, neither the source nor the
+ * launch; NULL: none. */
+const struct ptx_var *memory_unset(const struct memory *mem, const struct program *p,
+                                   int64_t address);
+
 /* The piece that holds an address of a space (not generic); NULL: none. Local memory is one
  * thread's, so it takes the thread. */
 const struct memory_piece *memory_find(struct memory *mem, enum ptx_space space, int64_t address,

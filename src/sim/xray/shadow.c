@@ -23,12 +23,24 @@ struct global_unit {
 };
 #define ATOMIC_WRITER 0x80000000u
 
+enum { MANY_LINES = UINT16_MAX };
+
+/* The same unit within a block, and the lines; kept for arrays that are written. */
+struct global_note {
+  uint32_t write_epoch; /* of the block in writer */
+  uint32_t read_epoch, read_block;
+  uint16_t writer, write_line, reader, read_line;
+};
+
 struct shadow {
   int shift_shared, shift_global; /* log2 of the bytes of a unit */
   struct shared_unit *shared;
   int64_t nshared;
   struct global_unit **global; /* by array; NULL: not watched */
-  bool orders_blocks; /* the kernel has fences or atomics: races between blocks may be meant */
+  struct global_note **notes;  /* by array; NULL: not written yet */
+  uint16_t *read_line;         /* by array: of its quiet reads; MANY_LINES: several */
+  bool atomics, fences;        /* the kernel has some: races between blocks may be meant */
+  bool acquired;               /* this block did an atomic or volatile read of global memory */
   bool checks_races, checks_init;
   int64_t *units; /* of each array */
   int nglobal;
@@ -61,8 +73,12 @@ struct shadow *shadow_new(const struct program *p, const struct memory *mem,
       s->units[i] = (memory_array(mem, i)->bytes >> s->shift_global) + 16;
       s->global[i] = alloc_zero((size_t)s->units[i], sizeof **s->global);
     }
-  for (int i = 0; i < p->ncode; i++)
-    s->orders_blocks |= p->code[i].kind == INSN_FENCE || p->code[i].kind == INSN_ATOM;
+  s->notes = alloc_zero((size_t)launch->narrays + 1, sizeof *s->notes);
+  s->read_line = alloc_zero((size_t)launch->narrays + 1, sizeof *s->read_line);
+  for (int i = 0; i < p->ncode; i++) {
+    s->fences |= p->code[i].kind == INSN_FENCE;
+    s->atomics |= p->code[i].kind == INSN_ATOM && p->code[i].space != PTX_SHARED;
+  }
   return s;
 }
 
@@ -70,15 +86,20 @@ void shadow_free(struct shadow *s) {
   if (!s)
     return;
   free(s->shared);
-  for (int i = 0; i < s->nglobal; i++)
+  for (int i = 0; i < s->nglobal; i++) {
     free(s->global[i]);
+    free(s->notes[i]);
+  }
   free(s->global);
+  free(s->notes);
+  free(s->read_line);
   free(s->units);
   free(s);
 }
 
 void shadow_next_block(struct shadow *s) {
   memset(s->shared, 0, (size_t)s->nshared * sizeof *s->shared);
+  s->acquired = false;
 }
 
 /* ---- shared memory */
@@ -205,55 +226,145 @@ void shadow_stamp(struct machine *m, const struct warp *w, const struct insn *in
 
 /* ---- global memory */
 
-static void global_race(struct machine *m, const struct warp *w, const struct insn *in, int lane,
-                        const struct memory_piece *p, int64_t at, const char *what) {
-  report_problem(
-      m, w, in, lane, XRAY_RACE_GLOBAL, !m->shadow->orders_blocks,
-      "%s %s at byte %lld, which another block %s in the same launch: the order of blocks "
-      "is not defined.",
-      *what == 'r' ? "Reads" : "Writes", p->name, (long long)at, what + 2);
+struct global_access {
+  struct machine *m;
+  const struct warp *w;
+  const struct insn *in;
+  const struct memory_piece *piece;
+  int lane;
+  int64_t unit, at; /* of the array: index, byte */
+  enum shadow_access kind;
+};
+
+static const char *verb(const struct global_access *g) {
+  return g->kind == SHADOW_READ ? "Reads" : "Writes";
 }
 
-static void global_touch(struct machine *m, const struct warp *w, const struct insn *in, int lane,
-                         const struct memory_piece *p, struct global_unit *u, int64_t at,
-                         enum shadow_access kind) {
-  const struct shadow *s = m->shadow;
-  uint32_t me = (uint32_t)m->block_number + 1;
-  bool before = m->launch->arrays[p->array].written;
-  if (kind != SHADOW_WRITE && s->checks_init && !before && u->writer == 0)
-    report_problem(m, w, in, lane, XRAY_UNINIT_GLOBAL, true,
-                   "Reads %s at byte %lld, which nobody wrote before.", p->name, (long long)at);
-  if (s->checks_races && u->writer && (u->writer & ~ATOMIC_WRITER) != me &&
-      !(kind == SHADOW_ATOMIC && u->writer & ATOMIC_WRITER))
-    global_race(m, w, in, lane, p, at, kind == SHADOW_READ ? "r wrote" : "w wrote");
-  if (kind == SHADOW_READ) {
+/* " at line 12", or nothing where the line is not known. */
+static const char *line_text(const struct machine *m, int line, char out[32]) {
+  int n = line > 0 && line < MANY_LINES ? report_line(m->report, line) : 0;
+  *out = '\0';
+  if (n)
+    snprintf(out, 32, " at line %d", n);
+  return out;
+}
+
+static void race_of_blocks(const struct global_access *g, uint32_t other, const char *then,
+                           int line) {
+  const struct shadow *s = g->m->shadow;
+  const int64_t *grid = g->m->launch->grid;
+  char block[64] = "another block", at[32];
+  if (s->fences && s->acquired) /* it waited for a sign of the other block, or may have */
+    return;
+  if (other != UINT32_MAX) {
+    int64_t b = (int64_t)other - 1;
+    snprintf(block, sizeof block, "block (%lld, %lld, %lld)", (long long)(b % grid[0]),
+             (long long)(b / grid[0] % grid[1]), (long long)(b / grid[0] / grid[1]));
+  }
+  report_problem(g->m, g->w, g->in, g->lane, XRAY_RACE_GLOBAL, !s->atomics && !s->fences,
+                 "%s %s at byte %lld, which %s %s%s in the same launch: the order of blocks is not "
+                 "defined.",
+                 verb(g), g->piece->name, (long long)g->at, block, then, line_text(g->m, line, at));
+}
+
+static void race_in_block(const struct global_access *g, int other, const char *then, int line) {
+  char a[48], at[32];
+  report_problem(g->m, g->w, g->in, g->lane, XRAY_RACE_GLOBAL, true,
+                 "%s %s at byte %lld, which thread %s of the same block %s%s with no __syncthreads "
+                 "between them.",
+                 verb(g), g->piece->name, (long long)g->at, thread_text(g->m, other, a), then,
+                 line_text(g->m, line, at));
+}
+
+/* Flags and locks are no races, and what they order is not known here. */
+static bool checks_in_block(const struct global_access *g) {
+  return !g->m->shadow->fences && !g->m->clock && !g->in->ordered;
+}
+
+static void against_global_writer(const struct global_access *g, const struct global_unit *u,
+                                  const struct global_note *note) {
+  uint32_t me = (uint32_t)g->m->block_number + 1, block = u->writer & ~ATOMIC_WRITER;
+  bool sign = g->kind == SHADOW_ATOMIC || g->in->ordered;
+  if (!u->writer || (sign && u->writer & ATOMIC_WRITER))
+    return;
+  if (block != me)
+    race_of_blocks(g, block, "wrote", note ? note->write_line : 0);
+  else if (note && note->write_epoch == g->m->epoch && note->writer / INSN_LANES != g->w->index &&
+           checks_in_block(g))
+    race_in_block(g, note->writer, "wrote", note->write_line);
+}
+
+static void against_global_reader(const struct global_access *g, const struct global_unit *u,
+                                  const struct global_note *note) {
+  uint32_t me = (uint32_t)g->m->block_number + 1;
+  if (note && note->read_block == me && note->read_epoch == g->m->epoch &&
+      note->reader / INSN_LANES != g->w->index && checks_in_block(g))
+    race_in_block(g, note->reader, "read", note->read_line);
+  if (g->kind == SHADOW_WRITE && u->reader && u->reader != me) {
+    int line = note && note->read_line ? note->read_line : g->m->shadow->read_line[g->piece->array];
+    race_of_blocks(g, u->reader, "read", line);
+  }
+}
+
+static void note_global(const struct global_access *g, struct global_unit *u,
+                        struct global_note *note) {
+  uint32_t me = (uint32_t)g->m->block_number + 1;
+  uint16_t t = (uint16_t)(g->w->index * INSN_LANES + g->lane), line = (uint16_t)g->in->line;
+  if (g->kind == SHADOW_READ) {
     u->reader = u->reader == 0 || u->reader == me ? me : UINT32_MAX;
+    if (note && (note->read_block != me || note->read_epoch != g->m->epoch)) {
+      note->read_block = me;
+      note->read_epoch = g->m->epoch;
+      note->reader = t;
+      note->read_line = line;
+    }
     return;
   }
-  if (s->checks_races && kind == SHADOW_WRITE && u->reader && u->reader != me)
-    global_race(m, w, in, lane, p, at, "w read");
-  u->writer = me | (kind == SHADOW_ATOMIC ? ATOMIC_WRITER : 0);
+  u->writer = me | (g->kind == SHADOW_ATOMIC ? ATOMIC_WRITER : 0);
+  note->write_epoch = g->m->epoch;
+  note->writer = t;
+  note->write_line = line;
 }
 
-/* A read that nothing can be wrong with: most of them are. */
-static inline bool quiet_read(struct global_unit *u, uint32_t me, bool before) {
-  if (!((before && u->writer == 0) || u->writer == me))
-    return false;
-  if (u->reader != me)
-    u->reader = u->reader ? UINT32_MAX : me;
-  return true;
+static bool was_written(const struct machine *m, const struct memory_piece *p) {
+  return m->launch->arrays[p->array].written;
+}
+
+static void global_touch(const struct global_access *g) {
+  const struct shadow *s = g->m->shadow;
+  int array = g->piece->array;
+  struct global_unit *u = &s->global[array][g->unit];
+  struct global_note *note = s->notes[array] ? &s->notes[array][g->unit] : NULL;
+  if (g->in->kind != INSN_ST && s->checks_init && !was_written(g->m, g->piece) && !u->writer)
+    report_problem(g->m, g->w, g->in, g->lane, XRAY_UNINIT_GLOBAL, true,
+                   "Reads %s at byte %lld, which nobody wrote before.", g->piece->name,
+                   (long long)g->at);
+  if (s->checks_races) {
+    against_global_writer(g, u, note);
+    if (g->kind != SHADOW_READ)
+      against_global_reader(g, u, note);
+  }
+  note_global(g, u, note);
+}
+
+/* What the kind of access means to other blocks: volatile ones are flags, as atomics are. */
+static enum shadow_access begin_access(struct shadow *s, const struct insn *in, int array,
+                                       enum shadow_access kind) {
+  if (kind != SHADOW_READ && !s->notes[array])
+    s->notes[array] = alloc_zero((size_t)s->units[array], sizeof **s->notes);
+  return kind == SHADOW_WRITE && in->ordered ? SHADOW_ATOMIC : kind;
 }
 
 void shadow_global(struct machine *m, const struct warp *w, const struct insn *in,
                    const struct memory_piece *piece, const int64_t address[32], uint32_t mask,
                    int bytes, enum shadow_access kind) {
   struct shadow *s = m->shadow;
+  if (kind == SHADOW_ATOMIC || in->ordered)
+    s->acquired = true;
   if (!shadow_watches(s, false, piece))
     return;
-  struct global_unit *units = s->global[piece->array];
   int shift = s->shift_global;
-  uint32_t me = (uint32_t)m->block_number + 1;
-  bool before = m->launch->arrays[piece->array].written;
+  enum shadow_access as = begin_access(s, in, piece->array, kind);
   int64_t last = -1;
   for (uint32_t left = mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
@@ -261,10 +372,8 @@ void shadow_global(struct machine *m, const struct warp *w, const struct insn *i
       continue;
     last = address[l];
     int64_t at = address[l] - piece->base;
-    if (kind == SHADOW_READ && bytes == 1 << shift && quiet_read(&units[at >> shift], me, before))
-      continue;
     for (int64_t i = at >> shift; i <= (at + bytes - 1) >> shift; i++)
-      global_touch(m, w, in, l, piece, &units[i], i << shift, kind);
+      global_touch(&(struct global_access){m, w, in, piece, l, i, i << shift, as});
   }
 }
 
@@ -274,11 +383,11 @@ bool shadow_watches(const struct shadow *s, bool shared, const struct memory_pie
   return (s->checks_races || s->checks_init) && piece->array >= 0 && s->global[piece->array];
 }
 
-static LANES_HOT bool all_quiet(const struct global_unit *u, int64_t n, uint32_t me, bool before) {
-  uint32_t bad = 0, also = before ? 0 : me; /* who may have written it */
+static LANES_HOT bool all_quiet(const struct global_unit *u, int64_t n) {
+  uint32_t written = 0;
   for (int64_t i = 0; i < n; i++)
-    bad |= (uint32_t)(u[i].writer != me) & (uint32_t)(u[i].writer != also);
-  return !bad;
+    written |= u[i].writer;
+  return !written;
 }
 
 static LANES_HOT void note_reads(struct global_unit *u, int64_t n, uint32_t me) {
@@ -286,16 +395,20 @@ static LANES_HOT void note_reads(struct global_unit *u, int64_t n, uint32_t me) 
     u[i].reader = u[i].reader == 0 || u[i].reader == me ? me : UINT32_MAX;
 }
 
-bool shadow_quiet_read(struct machine *m, const struct memory_piece *piece, int64_t address,
-                       int64_t bytes) {
+bool shadow_quiet_read(struct machine *m, const struct insn *in, const struct memory_piece *piece,
+                       int64_t address, int64_t bytes) {
   const struct shadow *s = m->shadow;
   int64_t at = address - piece->base;
+  if (s->notes[piece->array] || !was_written(m, piece))
+    return false;
   struct global_unit *u = s->global[piece->array] + (at >> s->shift_global);
   int64_t n = bytes >> s->shift_global;
-  uint32_t me = (uint32_t)m->block_number + 1;
-  if (!all_quiet(u, n, me, m->launch->arrays[piece->array].written))
+  uint16_t *line = &s->read_line[piece->array];
+  if (in->ordered || !all_quiet(u, n))
     return false;
-  note_reads(u, n, me);
+  if (*line != in->line)
+    *line = *line ? MANY_LINES : (uint16_t)in->line;
+  note_reads(u, n, (uint32_t)m->block_number + 1);
   return true;
 }
 

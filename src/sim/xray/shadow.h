@@ -35,8 +35,8 @@ bool shadow_watches(const struct shadow *s, bool shared, const struct memory_pie
 
 /* Notes a read of the bytes [address, address + bytes) of an array if nothing can be wrong with it:
  * most reads are so. False: nothing was noted, ask shadow_global. */
-bool shadow_quiet_read(struct machine *m, const struct memory_piece *piece, int64_t address,
-                       int64_t bytes);
+bool shadow_quiet_read(struct machine *m, const struct insn *in, const struct memory_piece *piece,
+                       int64_t address, int64_t bytes);
 void shadow_global(struct machine *m, const struct warp *w, const struct insn *in,
                    const struct memory_piece *piece, const int64_t address[32], uint32_t mask,
                    int bytes, enum shadow_access kind);

@@ -38,7 +38,8 @@ struct xray_mix {
 };
 
 /* Memory the kernel may touch: host arrays under a name. Addresses outside of all of them are
- * problems, and the host is never touched. */
+ * problems, and the host is never touched. One that bears the name of a __constant__ or __device__
+ * variable gives it its values, and takes those of a __device__ variable at the end. */
 struct xray_array {
   const char *name; /* "A" */
   void *data;       /* NULL: zero bytes */
