@@ -169,6 +169,6 @@ int main(int argc, char **argv) {
   if (argc == 4)
     return one(argv[1], argv[2], argv[3]);
   table();
-  if (argc == 1) large();
+  large();
   return 0;
 }

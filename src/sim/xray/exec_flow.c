@@ -2,6 +2,7 @@
 
 #include "sim/xray/clock.h"
 #include "sim/xray/exec_async.h"
+#include "sim/xray/depend.h"
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_mbar.h"
 #include "sim/xray/exec_mem.h"
@@ -74,6 +75,8 @@ static void start_warp(struct machine *m, struct warp *w) {
   exec_call_clear(w);
   w->depth = 1;
   w->stack[0] = (struct path){0, -1, w->alive};
+  if (m->depend)
+    depend_warp(m, w);
   for (int i = 0; i < p->nspecials; i++)
     for (int l = 0; l < INSN_LANES; l++) {
       uint64_t v = special_value(m, w, p->specials[i].name, l);
@@ -381,6 +384,8 @@ static void run_warp(struct machine *m, struct warp *w) {
     if ((m->left & (LOOK_UP - 1)) == 0 && look_up(m, w))
       return;
     uint32_t mask = in->has_guard ? top->mask & machine_pred(w, in->guard) : top->mask;
+    if (m->depend)
+      depend_step(m, w, in, mask);
     struct tally_cell *cell = tally_cell(m->tally, top->pc);
     cell->runs++;
     cell->threads += mask == UINT32_MAX ? INSN_LANES : __builtin_popcount(mask);

@@ -3,12 +3,14 @@
 #include "base/alloc.h"
 #include "sim/xray/clock.h"
 #include "sim/xray/exec_async.h"
+#include "sim/xray/depend.h"
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_fast.h"
 #include "sim/xray/exec_flow.h"
 #include "sim/xray/exec_print.h"
 #include "sim/xray/memory.h"
 #include "sim/xray/report.h"
+#include "sim/xray/sample.h"
 #include "sim/xray/shadow.h"
 #include "sim/xray/tally.h"
 #include "sim/xray/trace.h"
@@ -96,6 +98,8 @@ bool launch_block(struct machine *m, int64_t number) {
   m->left = 0;
   m->block_left = m->launch->block_budget > 0 ? m->launch->block_budget : INT64_MAX;
   m->halted = launch_stopped(m);
+  if (m->depend)
+    depend_begin(m->depend, m);
   bool ok = !m->halted && exec_flow_block(m);
   if (m->left > 0)
     atomic_fetch_add(&m->shared->budget, m->left);
@@ -313,14 +317,21 @@ bool launch_run(const struct ptx_module *module, const struct ptx_func *f,
   reset(&l);
   struct machine *m = launch_machine(&l, memory, ask->checks);
   m->asks = true;
-  m = run_all(&l, m, &out->finished);
+  bool ok = true;
+  if (ask->sample)
+    ok = sample_run(&l, m, &out->finished, err);
+  else
+    m = run_all(&l, m, &out->finished);
   exec_print_flush(&m, 1);
   memory_give_back(memory, program, ask);
-  tally_sum(m->tally, m->report, out);
-  out->problems = report_take(m->report, &out->nproblems);
-  out->blocks = l.blocks;
-  out->blocks_executed = m->executed;
+  if (ok) {
+    tally_sum(m->tally, m->report, out);
+    out->problems = report_take(m->report, &out->nproblems);
+    out->blocks = l.blocks;
+    out->blocks_executed = m->executed;
+    out->sampled = out->finished && m->executed < l.blocks;
+  }
   launch_machine_free(m);
   memory_free(memory);
-  return true;
+  return ok;
 }

@@ -15,6 +15,7 @@ struct call_frame;
 struct launch;
 struct async_state;
 struct clock;
+struct depend;
 
 enum { MACHINE_STACK = 400, MACHINE_BARRIERS = 16 };
 
@@ -71,6 +72,7 @@ struct machine {
   int64_t executed;        /* blocks that ended */
   bool asks;               /* runs on the thread that may ask whether to stop */
   bool traces;             /* the events of this block are wanted */
+  struct depend *depend;   /* NULL, or follows what hangs on the block */
   bool halted;             /* nothing more can be run */
   struct print_log *print; /* NULL: nothing was printed */
   struct async_state *async; /* NULL: no cp.async yet */

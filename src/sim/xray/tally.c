@@ -161,6 +161,17 @@ void tally_add(struct tally *to, const struct tally *from, int64_t times) {
   }
 }
 
+int64_t tally_runs(const struct tally *t) {
+  int64_t n = 0;
+  for (int i = 0; i < t->program->ncode; i++)
+    n += t->cells[i].runs;
+  return n;
+}
+
+bool tally_same(const struct tally *a, const struct tally *b) {
+  return memcmp(a->cells, b->cells, (size_t)a->program->ncode * sizeof *a->cells) == 0;
+}
+
 void tally_clear(struct tally *t) {
   memset(t->cells, 0, (size_t)t->program->ncode * sizeof *t->cells);
 }

@@ -32,6 +32,10 @@ struct tally_cost tally_measure(bool shared, const int64_t address[32], uint32_t
 void tally_add(struct tally *to, const struct tally *from, int64_t times);
 void tally_clear(struct tally *t);
 
+/* Warp instructions in all; and whether all counters are the same. */
+int64_t tally_runs(const struct tally *t);
+bool tally_same(const struct tally *a, const struct tally *b);
+
 /* Sums into the report: out->counts and the lines (allocated here). */
 void tally_sum(const struct tally *t, const struct report *r, struct xray_report *out);
 
