@@ -1,8 +1,8 @@
 #include "sim/xray/exec_flow.h"
 
 #include "sim/xray/clock.h"
-#include "sim/xray/exec_async.h"
 #include "sim/xray/depend.h"
+#include "sim/xray/exec_async.h"
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_mbar.h"
 #include "sim/xray/exec_mem.h"

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "sim/xray/clock.h"
-#include "sim/xray/exec_async.h"
 #include "sim/xray/depend.h"
+#include "sim/xray/exec_async.h"
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_fast.h"
 #include "sim/xray/exec_flow.h"
