@@ -91,8 +91,7 @@ static struct outcome run(const struct kernel_row *k, const struct mode_row *mod
   }
   struct xray_launch l = {.entry = k->entry,
                           .grid = {n / k->tile, n / k->tile, 1},
-                          .block = {k->threads ? k->threads : k->tile,
-                                    k->threads ? 1 : k->tile, 1},
+                          .block = {k->threads ? k->threads : k->tile, k->threads ? 1 : k->tile, 1},
                           .arrays = arrays,
                           .narrays = 3,
                           .args = args,

@@ -98,15 +98,21 @@ enum shape { TILES, TILES_IN_A_ROW, HALF_OF_THEM, PARTS, FLAT, LONG_FLAT };
 static const struct row {
   const char *entry;
   enum shape shape;
-  int more;  /* argument behind M, N, K */
-  int most;  /* blocks that the largest size may take; 0: any number */
+  int more; /* argument behind M, N, K */
+  int most; /* blocks that the largest size may take; 0: any number */
 } rows[] = {
-    {"decomposed", TILES_IN_A_ROW, 0, 8}, {"grouped", TILES_IN_A_ROW, 4, 30},
-    {"grouped", TILES_IN_A_ROW, 3, 30},   {"split", PARTS, 0, 16},
-    {"persistent", HALF_OF_THEM, 0, 8},   {"sums", LONG_FLAT, 0, 4},
-    {"by_thread", FLAT, 0, 40},           {"clamped", TILES, 0, 8},
-    {"triangle", TILES, 0, 12},           {"traded", FLAT, 0, 12},
-    {"by_value", FLAT, 0, 0},             {"scattered", FLAT, 0, 0},
+    {"decomposed", TILES_IN_A_ROW, 0, 8},
+    {"grouped", TILES_IN_A_ROW, 4, 30},
+    {"grouped", TILES_IN_A_ROW, 3, 30},
+    {"split", PARTS, 0, 16},
+    {"persistent", HALF_OF_THEM, 0, 8},
+    {"sums", LONG_FLAT, 0, 4},
+    {"by_thread", FLAT, 0, 40},
+    {"clamped", TILES, 0, 8},
+    {"triangle", TILES, 0, 12},
+    {"traded", FLAT, 0, 12},
+    {"by_value", FLAT, 0, 0},
+    {"scattered", FLAT, 0, 0},
     {"added", TILES, 0, 70},
 };
 
@@ -217,9 +223,9 @@ static void test_problems(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped),    cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_classes),    cmocka_unit_test(test_every_size),
-      cmocka_unit_test(test_refused),    cmocka_unit_test(test_problems),
+      cmocka_unit_test(test_shipped), cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_classes), cmocka_unit_test(test_every_size),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_problems),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,138 +1,17 @@
 #include "sim/xray/depend.h"
 
 #include "base/alloc.h"
-#include "sim/xray/exec_alu.h"
+#include "sim/xray/depend_alu.h"
 #include "sim/xray/forms.h"
-#include "sim/xray/lanes.h"
 #include "sim/xray/memory.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAMED = 2 }; /* first slot of a register; constants and the sink lie below */
-
-/* What is known of a register: lanes in mask have form id, the others rest. */
-struct tag {
-  forms_id id, rest;
-  uint32_t mask;
-};
-
-enum rule { /* how a result hangs on the operands */
-  RULE_OTHER,
-  RULE_MOV,
-  RULE_ADD,
-  RULE_SUB,
-  RULE_NEG,
-  RULE_MUL,
-  RULE_MUL_WIDE_S,
-  RULE_MUL_WIDE_U,
-  RULE_SHL,
-  RULE_SHR_S,
-  RULE_SHR_U,
-  RULE_AND,
-  RULE_OR,
-  RULE_MIN_S,
-  RULE_MAX_S,
-  RULE_MIN_U,
-  RULE_MAX_U,
-  RULE_DIV_S,
-  RULE_DIV_U,
-  RULE_REM_S,
-  RULE_REM_U,
-  RULE_FLOAT
-};
-
-struct how { /* of one instruction */
-  uint8_t rule;
-  bool plus_c; /* mad: c is added */
-  uint8_t bytes[3]; /* of the operands a, b, c; 0: none */
-};
-
-struct depend {
-  const struct program *program;
-  struct how *how;
-  struct forms *forms;
-  struct tag *tags;   /* of all warps */
-  uint32_t *data;     /* predicates: lanes whose value hangs on data */
-  int64_t nwarps;
-  const struct insn *failed;
-  struct insn quotient, remainder; /* of unsigned scalars */
-};
-
-/* ---- which instruction does what */
-
-static const struct {
-  const char *name;
-  uint8_t rule;
-  bool plus_c;
-} rules[] = {{"mov.b32", RULE_MOV, false},        {"mov.b64", RULE_MOV, false},
-             {"add.s32", RULE_ADD, false},        {"add.s64", RULE_ADD, false},
-             {"sub.s32", RULE_SUB, false},        {"sub.s64", RULE_SUB, false},
-             {"neg.s32", RULE_NEG, false},        {"neg.s64", RULE_NEG, false},
-             {"not.b32", RULE_NEG, false},        {"not.b64", RULE_NEG, false}, /* -x - 1 */
-             {"mul.lo.s32", RULE_MUL, false},     {"mul.lo.s64", RULE_MUL, false},
-             {"mad.lo.s32", RULE_MUL, true},      {"mad.lo.s64", RULE_MUL, true},
-             {"mul.wide.s32", RULE_MUL_WIDE_S, false},
-             {"mul.wide.u32", RULE_MUL_WIDE_U, false},
-             {"mad.wide.s32", RULE_MUL_WIDE_S, true},
-             {"mad.wide.u32", RULE_MUL_WIDE_U, true},
-             {"shl.b32", RULE_SHL, false},        {"shl.b64", RULE_SHL, false},
-             {"shr.s32", RULE_SHR_S, false},      {"shr.s64", RULE_SHR_S, false},
-             {"shr.u32", RULE_SHR_U, false},      {"shr.u64", RULE_SHR_U, false},
-             {"and.b32", RULE_AND, false},        {"and.b64", RULE_AND, false},
-             {"or.b32", RULE_OR, false},          {"or.b64", RULE_OR, false},
-             {"min.s32", RULE_MIN_S, false},      {"max.s32", RULE_MAX_S, false},
-             {"min.u32", RULE_MIN_U, false},      {"max.u32", RULE_MAX_U, false},
-             {"div.s32", RULE_DIV_S, false},      {"div.u32", RULE_DIV_U, false},
-             {"rem.s32", RULE_REM_S, false},      {"rem.u32", RULE_REM_U, false},
-             {"min.s64", RULE_MIN_S, false},      {"max.s64", RULE_MAX_S, false}};
-
-static bool float_name(struct slice op) {
-  const char *p = op.p + op.n;
-  while (p > op.p && p[-1] != '.')
-    p--;
-  int n = (int)(op.p + op.n - p);
-  return n > 0 && (*p == 'f' || *p == 'e' || (n > 2 && p[0] == 'b' && p[1] == 'f') || *p == 't');
-}
-
-/* Bytes of the operands, by the signature of the operation. */
-static void operand_bytes(const struct insn *in, struct how *how) {
-  static const struct {
-    const char *start;
-    uint8_t bytes[3];
-  } special[] = {{"mul.wide", {4, 4, 0}}, {"mad.wide", {4, 4, 8}}, {"shl.b64", {8, 4, 0}},
-                 {"shr.", {0, 4, 0}},     {"popc.b64", {8, 0, 0}}, {"clz.b64", {8, 0, 0}}};
-  for (int i = 0; i < 3; i++)
-    how->bytes[i] = in->dst_bytes;
-  for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-    size_t n = strlen(special[i].start);
-    if ((size_t)in->op.n >= n && memcmp(in->op.p, special[i].start, n) == 0)
-      for (int k = 0; k < 3; k++)
-        how->bytes[k] = special[i].bytes[k] || k ? special[i].bytes[k] : in->dst_bytes;
-  }
-}
 
 struct depend *depend_new(const struct program *p) {
   struct depend *d = alloc_zero(1, sizeof *d);
   d->program = p;
   d->how = alloc_zero((size_t)p->ncode, sizeof *d->how);
-  d->quotient = d->remainder = (struct insn){.kind = INSN_ALU, .dst_bytes = 4};
-  d->quotient.alu = exec_alu_find((struct slice){"div.u32", 7})->fn;
-  d->remainder.alu = exec_alu_find((struct slice){"rem.u32", 7})->fn;
-  for (int i = 0; i < p->ncode; i++) {
-    const struct insn *in = &p->code[i];
-    if (in->kind != INSN_ALU)
-      continue;
-    operand_bytes(in, &d->how[i]);
-    if (float_name(in->op))
-      d->how[i].rule = RULE_FLOAT;
-    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-      struct slice name = {rules[k].name, (int)strlen(rules[k].name)};
-      if (in->alu != exec_alu_find(name)->fn)
-        continue;
-      d->how[i].rule = rules[k].rule;
-      d->how[i].plus_c = rules[k].plus_c;
-    }
-  }
+  depend_alu_begin(d);
   return d;
 }
 
@@ -178,404 +57,9 @@ void depend_match(struct depend *d, const int64_t *blocks, int64_t n, bool *same
   forms_match(d->forms, blocks, n, same);
 }
 
-/* ---- tags */
-
-struct step { /* one instruction of one warp */
-  struct depend *d;
-  const struct machine *m;
-  const struct warp *w;
-  const struct insn *in;
-  struct tag *tags;
-  uint32_t *data;
-  uint32_t mask;
-};
-
 static void fail(const struct step *s) {
   if (!s->d->failed)
     s->d->failed = s->in;
-}
-
-static forms_id get(const struct step *s, insn_slot slot) {
-  if (slot < NAMED)
-    return FORMS_NONE;
-  const struct tag *t = &s->tags[slot];
-  if (t->id == t->rest || !(s->mask & ~t->mask))
-    return t->id;
-  return s->mask & t->mask ? FORMS_DATA : t->rest;
-}
-
-static void put(const struct step *s, insn_slot slot, forms_id id) {
-  if (slot < NAMED)
-    return;
-  struct tag *t = &s->tags[slot];
-  if (!(s->w->alive & ~s->mask)) {
-    *t = (struct tag){id, id, UINT32_MAX};
-  } else if (t->id == t->rest) {
-    *t = (struct tag){id, t->id, s->mask};
-  } else if (t->id == id) {
-    t->mask |= s->mask;
-  } else if (t->rest == id) {
-    t->mask &= ~s->mask;
-  } else if (!(t->mask & ~s->mask)) {
-    *t = (struct tag){id, t->rest, s->mask};
-  } else {
-    *t = (struct tag){id, FORMS_DATA, s->mask};
-  }
-}
-
-static void put_pred(const struct step *s, struct insn_pred p, bool data) {
-  if (p.index > 0)
-    s->data[p.index] = data ? s->data[p.index] | s->mask : s->data[p.index] & ~s->mask;
-}
-
-static bool pred_data(const struct step *s, struct insn_pred p) {
-  return p.index > 0 && s->data[p.index] & s->mask;
-}
-
-static uint64_t lane(const struct step *s, insn_slot slot, int bytes, int l) {
-  uint64_t v = 0;
-  memcpy(&v, machine_lanes(s->m, s->w, slot) + l * bytes, (size_t)bytes);
-  return v;
-}
-
-/* True if all lanes of mask hold the same value. */
-static bool scalar(const struct step *s, insn_slot slot, int bytes, uint64_t *v) {
-  *v = lane(s, slot, bytes, __builtin_ctz(s->mask));
-  for (uint32_t left = s->mask & (s->mask - 1); left; left &= left - 1)
-    if (lane(s, slot, bytes, __builtin_ctz(left)) != *v)
-      return false;
-  return true;
-}
-
-/* ---- limits */
-
-struct range {
-  int64_t low, high;
-};
-
-static int64_t as(uint64_t v, int bytes, bool is_signed) {
-  return bytes == 8 ? (int64_t)v : is_signed ? (int32_t)v : (int64_t)(uint32_t)v;
-}
-
-static struct range range_of(const struct step *s, insn_slot slot, int bytes, bool is_signed) {
-  struct range r = {INT64_MAX, INT64_MIN};
-  for (uint32_t left = s->mask; left; left &= left - 1) {
-    int64_t v = as(lane(s, slot, bytes, __builtin_ctz(left)), bytes, is_signed);
-    r.low = v < r.low ? v : r.low;
-    r.high = v > r.high ? v : r.high;
-  }
-  return r;
-}
-
-/* The value must stay within what its type holds. Of 64 bits unsigned: below 2^63. */
-static void no_wrap(const struct step *s, insn_slot slot, forms_id id, int bytes, bool is_signed) {
-  if (id == FORMS_NONE)
-    return;
-  struct range r = range_of(s, slot, bytes, is_signed);
-  int64_t least = bytes == 4 ? (is_signed ? INT32_MIN : 0) : is_signed ? INT64_MIN : 0;
-  int64_t most = bytes == 4 ? (is_signed ? INT32_MAX : UINT32_MAX) : INT64_MAX;
-  if (bytes == 8) { /* so that the differences fit */
-    least /= 2;
-    most /= 2;
-  }
-  if (r.low < least || r.high > most)
-    forms_limit(s->d->forms, id, 0, 0);
-  else
-    forms_limit(s->d->forms, id, least - r.low, most - r.high);
-}
-
-/* The register holds in the other block what it holds in this one. False: that is not known. */
-static bool fixed(const struct step *s, forms_id id) {
-  if (id == FORMS_DATA)
-    return false;
-  forms_limit(s->d->forms, id, 0, 0);
-  return true;
-}
-
-/* ---- arithmetic */
-
-struct operands {
-  insn_slot slot[3];
-  forms_id id[3];
-  int bytes[3];
-};
-
-/* A result that is no sum: a new root if every lane has the same, else only of the same operands. */
-static forms_id other(const struct step *s, const struct operands *o) {
-  struct forms_operand with[3] = {{0}};
-  bool scalars = s->in->kind == INSN_ALU;
-  for (int i = 0; i < 3 && scalars; i++) {
-    with[i] = (struct forms_operand){0, o->id[i], o->bytes[i]};
-    scalars = !o->bytes[i] || scalar(s, o->slot[i], o->bytes[i], &with[i].value);
-  }
-  if (scalars)
-    return forms_node(s->d->forms, s->in, with);
-  for (int i = 0; i < 3; i++)
-    fixed(s, o->id[i]);
-  return FORMS_NONE;
-}
-
-static forms_id product(const struct step *s, const struct operands *o, const struct how *how) {
-  bool wide = how->rule != RULE_MUL, is_signed = how->rule != RULE_MUL_WIDE_U;
-  int x = o->id[0] != FORMS_NONE ? 0 : 1;
-  bool narrow = s->in->dst_bytes == 4;
-  forms_id with_c = how->plus_c ? o->id[2] : FORMS_NONE;
-  uint64_t factor;
-  if (o->id[0] == FORMS_NONE && o->id[1] == FORMS_NONE)
-    return with_c;
-  if (o->id[!x] != FORMS_NONE || !scalar(s, o->slot[!x], o->bytes[!x], &factor))
-    return other(s, o);
-  if (wide)
-    no_wrap(s, o->slot[x], o->id[x], 4, is_signed);
-  return forms_add(s->d->forms, with_c, o->id[x], as(factor, o->bytes[!x], is_signed), narrow);
-}
-
-/* x / n or x % n with x >= 0: quotient and remainder of the least lane are new roots. The others keep
- * their distances from it as long as they stay in the multiples of n that they are in. */
-static forms_id divided(const struct step *s, const struct operands *o, int64_t n, bool quotient,
-                        bool is_signed) {
-  struct forms *f = s->d->forms;
-  struct range r = range_of(s, o->slot[0], 4, is_signed), keep = {INT64_MIN, INT64_MAX};
-  if (r.low < 0 || n < 1 || r.low == r.high || s->in->dst_bytes != 4)
-    return other(s, o);
-  const struct forms_operand with[3] = {{(uint64_t)r.low, o->id[0], 4}, {(uint64_t)n, 0, 4}};
-  forms_id whole = forms_node(f, &s->d->quotient, with);
-  forms_id part = forms_node(f, &s->d->remainder, with);
-  if (whole == FORMS_DATA || part == FORMS_DATA)
-    return other(s, o);
-  forms_limit(f, o->id[0], -r.low, (is_signed ? INT32_MAX : (int64_t)UINT32_MAX) - r.high);
-  for (uint32_t left = s->mask; left; left &= left - 1) {
-    int64_t x = as(lane(s, o->slot[0], 4, __builtin_ctz(left)), 4, is_signed);
-    int64_t low = x / n * n - x, high = low + n - 1;
-    keep.low = low > keep.low ? low : keep.low;
-    keep.high = high < keep.high ? high : keep.high;
-  }
-  forms_limit(f, part, keep.low, keep.high);
-  return quotient ? whole : part;
-}
-
-static forms_id division(const struct step *s, const struct operands *o, const struct how *how) {
-  bool is_signed = how->rule == RULE_DIV_S || how->rule == RULE_REM_S;
-  bool quotient = how->rule == RULE_DIV_S || how->rule == RULE_DIV_U;
-  uint64_t n;
-  if (o->id[1] != FORMS_NONE || !scalar(s, o->slot[1], 4, &n))
-    return other(s, o);
-  return divided(s, o, as(n, 4, is_signed), quotient, is_signed);
-}
-
-static forms_id shift(const struct step *s, const struct operands *o, const struct how *how) {
-  uint64_t n;
-  bool left = how->rule == RULE_SHL;
-  if (o->id[1] != FORMS_NONE || !scalar(s, o->slot[1], 4, &n) || n > 31)
-    return other(s, o);
-  if (left)
-    return forms_add(s->d->forms, FORMS_NONE, o->id[0], (int64_t)1 << n, s->in->dst_bytes == 4);
-  if (!forms_divides(s->d->forms, o->id[0], (int)n))
-    return divided(s, o, (int64_t)1 << n, true, how->rule == RULE_SHR_S);
-  no_wrap(s, o->slot[0], o->id[0], s->in->dst_bytes, how->rule == RULE_SHR_S);
-  return forms_shifted(s->d->forms, o->id[0], (int)n);
-}
-
-/* x & constant and x | constant where the difference is a multiple of a power of two above the bits
- * of the constant: the bits below stay, those above go on as in a sum. */
-static forms_id bits_of(const struct step *s, const struct operands *o, const struct how *how) {
-  int x = o->id[0] != FORMS_NONE ? 0 : 1, bytes = s->in->dst_bytes;
-  if (o->id[!x] != FORMS_NONE)
-    return other(s, o);
-  uint64_t any = 0, all = bytes == 8 ? UINT64_MAX : UINT32_MAX, both = 0;
-  for (uint32_t left = s->mask; left; left &= left - 1) {
-    uint64_t c = lane(s, o->slot[!x], bytes, __builtin_ctz(left));
-    any |= c;
-    all &= c;
-    both |= c & lane(s, o->slot[x], bytes, __builtin_ctz(left));
-  }
-  int top = any ? 64 - __builtin_clzll(any) : 0;
-  if (how->rule == RULE_OR)
-    return !both && forms_divides(s->d->forms, o->id[x], top) ? o->id[x] : other(s, o);
-  if (forms_divides(s->d->forms, o->id[x], top))
-    return FORMS_NONE;
-  if (any == all && x == 0 && bytes == 4 && !(any & (any + 1)))
-    return divided(s, o, (int64_t)any + 1, false, false);
-  uint64_t cleared = ~all & (bytes == 8 ? UINT64_MAX : UINT32_MAX);
-  int below = cleared ? 64 - __builtin_clzll(cleared) : 0;
-  return any == all && forms_divides(s->d->forms, o->id[x], below) ? o->id[x] : other(s, o);
-}
-
-/* Limits under which a - b < t (strict), lane by lane, comes out as it does here. */
-static void keep_order(const struct step *s, const struct operands *o, bool is_signed, int64_t t) {
-  int bytes = o->bytes[0];
-  struct range r = {INT64_MIN / 2, INT64_MAX / 2};
-  forms_id d = forms_add(s->d->forms, o->id[0], o->id[1], -1, false);
-  no_wrap(s, o->slot[0], o->id[0], bytes, is_signed);
-  no_wrap(s, o->slot[1], o->id[1], bytes, is_signed);
-  if (d == FORMS_DATA) {
-    fixed(s, o->id[0]);
-    fixed(s, o->id[1]);
-    return;
-  }
-  for (uint32_t left = s->mask; left; left &= left - 1) {
-    int l = __builtin_ctz(left);
-    int64_t a = as(lane(s, o->slot[0], bytes, l), bytes, is_signed);
-    int64_t b = as(lane(s, o->slot[1], bytes, l), bytes, is_signed), v;
-    if (__builtin_sub_overflow(a, b, &v) || v > INT64_MAX / 4 || v < INT64_MIN / 4) {
-      r = (struct range){0, 0};
-      break;
-    }
-    if (v < t)
-      r.high = t - 1 - v < r.high ? t - 1 - v : r.high;
-    else
-      r.low = t - v > r.low ? t - v : r.low;
-  }
-  forms_limit(s->d->forms, d, r.low, r.high);
-}
-
-/* min and max: if all lanes take the same side, and go on doing so, the result is that side. */
-static forms_id least(const struct step *s, const struct operands *o, const struct how *how) {
-  bool is_signed = how->rule == RULE_MIN_S || how->rule == RULE_MAX_S;
-  bool max = how->rule == RULE_MAX_S || how->rule == RULE_MAX_U, first = true, second = true;
-  for (uint32_t left = s->mask; left; left &= left - 1) {
-    int l = __builtin_ctz(left), bytes = o->bytes[0];
-    uint64_t ua = lane(s, o->slot[0], bytes, l), ub = lane(s, o->slot[1], bytes, l);
-    int64_t a = as(ua, bytes, is_signed), b = as(ub, bytes, is_signed);
-    first &= max ? a >= b : a <= b;
-    second &= max ? a <= b : a >= b;
-  }
-  if (!first && !second)
-    return other(s, o);
-  /* first, min: a <= b is a - b < 1; first, max: not a - b < 0; and so on. */
-  keep_order(s, o, is_signed, first != max ? 1 : 0);
-  return first ? o->id[0] : o->id[1];
-}
-
-static forms_id result(const struct step *s, const struct operands *o, const struct how *how) {
-  struct forms *f = s->d->forms;
-  bool narrow = s->in->dst_bytes == 4;
-  bool data = false, none = true;
-  for (int i = 0; i < 3; i++) {
-    data |= o->id[i] == FORMS_DATA;
-    none &= o->id[i] == FORMS_NONE;
-  }
-  if (data || none)
-    return data ? FORMS_DATA : FORMS_NONE;
-  switch ((enum rule)how->rule) {
-  case RULE_MOV:
-    return o->id[0];
-  case RULE_ADD:
-    return forms_add(f, o->id[0], o->id[1], 1, narrow);
-  case RULE_SUB:
-    return forms_add(f, o->id[0], o->id[1], -1, narrow);
-  case RULE_NEG:
-    return forms_add(f, FORMS_NONE, o->id[0], -1, narrow);
-  case RULE_MUL:
-  case RULE_MUL_WIDE_S:
-  case RULE_MUL_WIDE_U:
-    return product(s, o, how);
-  case RULE_SHL:
-  case RULE_SHR_S:
-  case RULE_SHR_U:
-    return shift(s, o, how);
-  case RULE_AND:
-  case RULE_OR:
-    return bits_of(s, o, how);
-  case RULE_MIN_S:
-  case RULE_MAX_S:
-  case RULE_MIN_U:
-  case RULE_MAX_U:
-    return least(s, o, how);
-  case RULE_DIV_S:
-  case RULE_DIV_U:
-  case RULE_REM_S:
-  case RULE_REM_U:
-    return division(s, o, how);
-  case RULE_FLOAT:
-    return FORMS_DATA;
-  case RULE_OTHER:
-    break;
-  }
-  return other(s, o);
-}
-
-static void alu(const struct step *s) {
-  const struct insn *in = s->in;
-  const struct how *how = &s->d->how[in - s->d->program->code];
-  struct operands o = {{in->a, in->b, in->c}, {0}, {how->bytes[0], how->bytes[1], how->bytes[2]}};
-  for (int i = 0; i < 3; i++) {
-    bool there = o.slot[i] < 0 || o.slot[i] >= NAMED; /* else there is no such operand */
-    o.bytes[i] = there ? o.bytes[i] : 0;
-    o.id[i] = o.bytes[i] ? get(s, o.slot[i]) : FORMS_NONE;
-  }
-  put(s, in->dst, result(s, &o, how));
-}
-
-/* ---- comparing */
-
-static void setp(const struct step *s) {
-  const struct insn *in = s->in;
-  const char *cmp = in->op.p + 5; /* behind "setp." */
-  char type = '\0';
-  for (int i = 0; i + 1 < in->op.n; i++)
-    if (in->op.p[i] == '.')
-      type = in->op.p[i + 1];
-  int bytes = in->op.p[in->op.n - 2] == '6' && in->op.p[in->op.n - 1] == '4' ? 8 : 4;
-  struct operands o = {{in->a, in->b, 0}, {get(s, in->a), get(s, in->b), 0}, {bytes, bytes, 0}};
-  bool data = o.id[0] == FORMS_DATA || o.id[1] == FORMS_DATA;
-  bool is_signed = type == 's', equality = cmp[0] == 'e' || cmp[0] == 'n';
-  if (!data && (o.id[0] || o.id[1])) {
-    if (type == 'f' || (in->op.p[in->op.n - 2] == '1')) { /* floats, 16 bits */
-      fixed(s, o.id[0]);
-      fixed(s, o.id[1]);
-    } else if (equality && forms_add(s->d->forms, o.id[0], o.id[1], -1, false) != FORMS_NONE) {
-      keep_order(s, &o, is_signed, 0);
-      keep_order(s, &o, is_signed, 1);
-    } else if (!equality) {
-      /* lt ge lo hs: a - b < 0; le gt ls hi: a - b < 1 */
-      bool strict = (cmp[0] == 'l' && (cmp[1] == 't' || cmp[1] == 'o')) ||
-                    (cmp[0] == 'g' && cmp[1] == 'e') || (cmp[0] == 'h' && cmp[1] == 's');
-      keep_order(s, &o, is_signed, strict ? 0 : 1);
-    }
-  }
-  data |= in->sub != BOOL_NONE && pred_data(s, in->pa);
-  put_pred(s, in->p, data);
-  put_pred(s, in->p2, data);
-}
-
-static void selp(const struct step *s) {
-  const struct insn *in = s->in;
-  forms_id a = get(s, in->a), b = get(s, in->b);
-  uint32_t yes = machine_pred(s->w, in->pa) & s->mask;
-  if (pred_data(s, in->pa)) {
-    put(s, in->dst, FORMS_DATA);
-  } else if (a == b || yes == s->mask) {
-    put(s, in->dst, a);
-  } else if (!yes) {
-    put(s, in->dst, b);
-  } else {
-    bool known = fixed(s, a) && fixed(s, b);
-    put(s, in->dst, known ? FORMS_NONE : FORMS_DATA);
-  }
-}
-
-static void cvt(const struct step *s) {
-  const struct insn *in = s->in;
-  forms_id a = get(s, in->a);
-  struct ptx_type to = in->type, from = in->from;
-  bool whole = to.cls != PTX_FLOAT && from.cls != PTX_FLOAT && !in->sat &&
-               in->width == from.bytes && in->dst_bytes == to.bytes;
-  if (a == FORMS_NONE || a == FORMS_DATA) {
-    put(s, in->dst, a);
-  } else if (to.cls == PTX_FLOAT) {
-    put(s, in->dst, FORMS_DATA);
-  } else if (whole && from.bytes == 4 && to.bytes == 8) {
-    no_wrap(s, in->a, a, 4, from.cls == PTX_SIGNED);
-    put(s, in->dst, a);
-  } else if (whole && from.bytes >= 4 && to.bytes == from.bytes) {
-    put(s, in->dst, a);
-  } else if (whole && from.bytes == 8 && to.bytes == 4) {
-    put(s, in->dst, forms_add(s->d->forms, FORMS_NONE, a, 1, true));
-  } else {
-    fixed(s, a);
-    put(s, in->dst, FORMS_NONE);
-  }
 }
 
 /* ---- memory */
@@ -583,8 +67,8 @@ static void cvt(const struct step *s) {
 /* The addresses stay inside of what they hit here, and in the same place of a line of 128 bytes. */
 static bool address(const struct step *s, insn_slot base, bool wide, int64_t offset,
                     enum ptx_space space, int bytes) {
-  forms_id id = get(s, base);
-  struct range r = {INT64_MAX, INT64_MIN};
+  forms_id id = depend_get(s, base);
+  struct depend_range r = {INT64_MAX, INT64_MIN};
   enum ptx_space in_space = space;
   if (space == PTX_LOCAL) /* one thread's, and not counted */
     return true;
@@ -594,22 +78,22 @@ static bool address(const struct step *s, insn_slot base, bool wide, int64_t off
     return true;
   for (uint32_t left = s->mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
-    uint64_t v = lane(s, base, wide ? 8 : 4, l);
+    uint64_t v = depend_lane(s, base, wide ? 8 : 4, l);
     int64_t at = wide ? (int64_t)(v + (uint64_t)offset) : (uint32_t)(v + (uint64_t)offset);
     if (space == PTX_GENERIC) {
       enum ptx_space now = memory_space(&at);
       if (in_space != PTX_GENERIC && in_space != now)
-        return fixed(s, id);
+        return depend_fixed(s, id);
       in_space = now;
     }
     r.low = at < r.low ? at : r.low;
     r.high = at > r.high ? at : r.high;
   }
   if (in_space == PTX_LOCAL)
-    return fixed(s, id);
+    return depend_fixed(s, id);
   const struct memory_piece *p = memory_find(s->m->memory, in_space, r.low, 0);
   if (!p || r.low < p->base || r.high - p->base > p->bytes - bytes)
-    return fixed(s, id);
+    return depend_fixed(s, id);
   forms_limit(s->d->forms, id, p->base - r.low, p->base + p->bytes - bytes - r.high);
   /* One address costs the same wherever it is. */
   forms_multiple(s->d->forms, id, r.low == r.high ? __builtin_ctz((unsigned)bytes) : 7);
@@ -621,33 +105,34 @@ static void memory(const struct step *s) {
   enum ptx_space space = (enum ptx_space)in->space;
   if (!address(s, in->base, in->base_wide, in->offset, space, in->width * in->nvec))
     fail(s);
-  if (in->copies && !fixed(s, get(s, in->counter)))
+  if (in->copies && !depend_fixed(s, depend_get(s, in->counter)))
     fail(s);
-  bool constant = (space == PTX_PARAM || space == PTX_CONST) && get(s, in->base) == FORMS_NONE;
+  bool constant =
+      (space == PTX_PARAM || space == PTX_CONST) && depend_get(s, in->base) == FORMS_NONE;
   if (in->kind == INSN_LD)
     for (int i = 0; i < in->nvec; i++)
-      put(s, in->vec[i], constant ? FORMS_NONE : FORMS_DATA);
+      depend_put(s, in->vec[i], constant ? FORMS_NONE : FORMS_DATA);
   else if (in->kind == INSN_ATOM)
-    put(s, in->dst, FORMS_DATA);
+    depend_put(s, in->dst, FORMS_DATA);
 }
 
 /* ---- the rest */
 
 static void all_fixed(const struct step *s, forms_id a, forms_id b, forms_id c) {
-  if (!fixed(s, a) || !fixed(s, b) || !fixed(s, c))
+  if (!depend_fixed(s, a) || !depend_fixed(s, b) || !depend_fixed(s, c))
     fail(s);
 }
 
 static void shuffle(const struct step *s) {
   const struct insn *in = s->in;
-  forms_id a = get(s, in->a), b = get(s, in->b), c = get(s, in->c);
+  forms_id a = depend_get(s, in->a), b = depend_get(s, in->b), c = depend_get(s, in->c);
   /* Lanes out of mask may be read: they count too. */
   const struct step whole = {s->d, s->m, s->w, in, s->tags, s->data, UINT32_MAX};
   if (s->mask != UINT32_MAX && in->a >= 0)
-    a = get(&whole, in->a);
-  bool lost = !fixed(s, b) || !fixed(s, c);
-  put(s, in->dst, lost ? FORMS_DATA : a);
-  put_pred(s, in->p, lost);
+    a = depend_get(&whole, in->a);
+  bool lost = !depend_fixed(s, b) || !depend_fixed(s, c);
+  depend_put(s, in->dst, lost ? FORMS_DATA : a);
+  depend_put_pred(s, in->p, lost);
 }
 
 /* What only needs its operands to be the same there. */
@@ -658,55 +143,55 @@ static void plain(const struct step *s) {
   switch ((enum insn_kind)in->kind) {
   case INSN_PACK:
     for (int i = 0; i < in->nvec; i++)
-      ids[i] = get(s, in->vec[i]);
+      ids[i] = depend_get(s, in->vec[i]);
     break;
   case INSN_BFI:
-    ids[0] = get(s, in->a), ids[1] = get(s, in->b), ids[2] = get(s, in->c);
-    ids[3] = get(s, in->vec[0]);
+    ids[0] = depend_get(s, in->a), ids[1] = depend_get(s, in->b), ids[2] = depend_get(s, in->c);
+    ids[3] = depend_get(s, in->vec[0]);
     break;
   default:
-    ids[0] = get(s, in->a);
+    ids[0] = depend_get(s, in->a);
     break;
   }
   for (int i = 0; i < 5; i++)
     data |= ids[i] == FORMS_DATA;
   for (int i = 0; i < 5 && !data; i++)
-    fixed(s, ids[i]);
+    depend_fixed(s, ids[i]);
   if (in->kind == INSN_UNPACK)
     for (int i = 0; i < in->nvec; i++)
-      put(s, in->vec[i], data ? FORMS_DATA : FORMS_NONE);
+      depend_put(s, in->vec[i], data ? FORMS_DATA : FORMS_NONE);
   else
-    put(s, in->dst, data ? FORMS_DATA : FORMS_NONE);
+    depend_put(s, in->dst, data ? FORMS_DATA : FORMS_NONE);
 }
 
 static void vote(const struct step *s) {
-  bool data = pred_data(s, s->in->pa);
+  bool data = depend_pred_data(s, s->in->pa);
   if (s->in->sub == VOTE_BALLOT)
-    put(s, s->in->dst, data ? FORMS_DATA : FORMS_NONE);
+    depend_put(s, s->in->dst, data ? FORMS_DATA : FORMS_NONE);
   else
-    put_pred(s, s->in->p, data);
+    depend_put_pred(s, s->in->p, data);
 }
 
 static void step(const struct step *s) {
   const struct insn *in = s->in;
   switch ((enum insn_kind)in->kind) {
   case INSN_ALU:
-    alu(s);
+    depend_alu(s);
     return;
   case INSN_SETP:
-    setp(s);
+    depend_alu_setp(s);
     return;
   case INSN_PRED:
-    put_pred(s, in->p,
-             pred_data(s, in->pa) ||
-                 ((in->sub == BOOL_AND || in->sub == BOOL_OR || in->sub == BOOL_XOR) &&
-                  pred_data(s, in->pb)));
+    depend_put_pred(s, in->p,
+                    depend_pred_data(s, in->pa) ||
+                        ((in->sub == BOOL_AND || in->sub == BOOL_OR || in->sub == BOOL_XOR) &&
+                         depend_pred_data(s, in->pb)));
     return;
   case INSN_SELP:
-    selp(s);
+    depend_alu_selp(s);
     return;
   case INSN_CVT:
-    cvt(s);
+    depend_alu_cvt(s);
     return;
   case INSN_LD:
   case INSN_ST:
@@ -715,10 +200,10 @@ static void step(const struct step *s) {
     return;
   case INSN_BAR:
   case INSN_BAR_ARRIVE:
-    all_fixed(s, get(s, in->a), get(s, in->b), FORMS_NONE);
+    all_fixed(s, depend_get(s, in->a), depend_get(s, in->b), FORMS_NONE);
     return;
   case INSN_BAR_RED:
-    all_fixed(s, get(s, in->a), get(s, in->b), FORMS_NONE);
+    all_fixed(s, depend_get(s, in->a), depend_get(s, in->b), FORMS_NONE);
     vote(s);
     return;
   case INSN_SHFL:
@@ -728,7 +213,7 @@ static void step(const struct step *s) {
     vote(s);
     return;
   case INSN_ACTIVEMASK:
-    put(s, in->dst, FORMS_NONE);
+    depend_put(s, in->dst, FORMS_NONE);
     return;
   case INSN_PACK:
   case INSN_UNPACK:
@@ -752,13 +237,18 @@ static void step(const struct step *s) {
 void depend_step(const struct machine *m, const struct warp *w, const struct insn *in,
                  uint32_t mask) {
   struct depend *d = m->depend;
-  struct step s = {d, m, w, in, d->tags + (int64_t)w->index * d->program->units,
-                   d->data + (int64_t)w->index * d->program->npreds, mask};
+  struct step s = {d,
+                   m,
+                   w,
+                   in,
+                   d->tags + (int64_t)w->index * d->program->units,
+                   d->data + (int64_t)w->index * d->program->npreds,
+                   mask};
   if (d->failed)
     return;
   if (in->has_guard) {
     s.mask = w->stack[w->depth - 1].mask;
-    if (pred_data(&s, in->guard))
+    if (depend_pred_data(&s, in->guard))
       fail(&s);
     s.mask = mask;
   }

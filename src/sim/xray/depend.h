@@ -1,5 +1,5 @@
-/* Follows one block while it runs and finds which other blocks run exactly in step with it: the same
- * instructions with the same lanes, addresses as far apart and in the same place of a line. */
+/* Follows one block while it runs and finds which other blocks run exactly in step with it: the
+ * same instructions with the same lanes, addresses as far apart and in the same place of a line. */
 #ifndef MM_SIM_XRAY_DEPEND_H
 #define MM_SIM_XRAY_DEPEND_H
 
