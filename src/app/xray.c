@@ -5,6 +5,7 @@
 #include "app/xray_args.h"
 #include "app/xray_problems.h"
 #include "app/xray_source.h"
+#include "app/xray_text.h"
 #include "app/xray_totals.h"
 #include "base/alloc.h"
 #include "kernels/catalog.h"
@@ -190,6 +191,8 @@ static int look(client *c, const struct xray_args *a, struct watch *w) {
     return options_fail("xray", 1, "Cancelled; nothing was kept.");
   if (end != CLIENT_XRAY || !w->has_result)
     return fail(w);
+  if (a->file)
+    xray_text_fill(&w->result, a->name);
   return show(a, w);
 }
 

@@ -7,9 +7,9 @@
 
 /* A column exists where a line has something to show in it. */
 enum column { GLOBAL, SECTORS, SHARED, WAVES, CONFLICTS, FLOP, COLUMNS };
-static const int widths[COLUMNS] = {7, 6, 7, 6, 7, 6};
+static const int widths[COLUMNS] = {7, 5, 7, 5, 6, 5};
 
-enum { MARK = 2, NUMBER = 5, GAP = 2, LEAST_TEXT = 20, HOT_PARTS = 4 };
+enum { MARK = 2, NUMBER = 4, GAP = 2, LEAST_TEXT = 20, HOT_PARTS = 4 };
 
 struct table {
   struct xray_page *p;
@@ -204,11 +204,8 @@ static void put_line(struct table *t, const struct xray_result_line *l) {
   char *text = fitting(t, clean + (lead < t->indent ? lead : t->indent),
                        cells ? t->text : p->width - MARK - NUMBER - GAP);
   char number[16];
-  xray_page_left(p, ink,
-                 wrong ? xray_page_mark(p, true)
-                 : hot ? xray_page_mark(p, false)
-                       : "",
-                 MARK);
+  xray_page_left(p, ink, wrong ? xray_page_mark(p, true) : "", 1);
+  xray_page_left(p, ink, hot ? xray_page_mark(p, false) : "", 1);
   snprintf(number, sizeof number, "%*d", NUMBER, l->line);
   xray_page_ink(p, INK_DIM, number);
   xray_page_pad(p, *text || cells ? GAP : 0);

@@ -113,8 +113,10 @@ static void put_took(struct xray_page *p, const struct xray_result *r) {
 }
 
 static const char *limit_name(const struct xray_page *p, const char *name) {
-  static const char *const zh[][2] = {
-      {"registers", "寄存器"}, {"threads", "线程数"}, {"blocks", "block 数"}};
+  static const char *const zh[][2] = {{"registers", "寄存器"},
+                                      {"threads", "线程数"},
+                                      {"blocks", " block 数"},
+                                      {"shared memory", " shared memory"}};
   for (size_t i = 0; p->lang == LANG_ZH && i < sizeof zh / sizeof *zh; i++)
     if (strcmp(name, zh[i][0]) == 0)
       return zh[i][1];

@@ -110,7 +110,7 @@ def the_page_of_a_right_kernel():
                   "verify      right; error 1.3e-07, bound 7.6e-06; 65,536 elements checked"):
         assert words in p.stdout, (words, p.stdout)
     fma = next(l for l in p.stdout.splitlines() if " %d  " % at("fma") in l)
-    assert fma.startswith("> ") and fma.split()[-3:] == ["655k", "1.20", "100%"], fma
+    assert fma.startswith(" > ") and fma.split()[-3:] == ["655k", "1.20", "100%"], fma
     assert "//@" not in p.stdout and "\x1b" not in p.stdout and all(ord(c) < 128 for c in p.stdout), p.stdout
 
 
@@ -348,6 +348,21 @@ def limits_are_sentences():
 
 
 @test
+def the_source_beside_a_ptx_file_is_shown():
+    for name, age in (("faults.cu", -9), ("faults.ptx", 0), ("newer.cu", 9)):
+        path = os.path.join(scratch.name, name)
+        with open(os.path.join(FIXTURES, name.replace("newer", "faults"))) as f:
+            file(name, f.read())
+        os.utime(path, (1e9 + age, 1e9 + age))
+    run = [os.path.join(scratch.name, "faults.ptx"), "--entry", "second_barrier", "--args", "A,B,C,128", *LAUNCH, "-M", "64",
+           "-N", "64", "-K", "64"]
+    assert re.search(r"^x +10 +sum \+= s\[63", xray(*run).stdout, re.M), xray(*run).stdout
+    os.replace(os.path.join(scratch.name, "newer.cu"), os.path.join(scratch.name, "faults.cu"))
+    p = xray(*run)  # its lines may be others
+    assert "sum +=" not in p.stdout and "faults.cu:10" in p.stdout, p.stdout
+
+
+@test
 def damaged_ptx_is_a_sentence():
     with open(os.path.join(FIXTURES, "good.ptx"), encoding="utf-8") as f:
         text = f.read()
@@ -402,7 +417,7 @@ def a_file_with_host_code_and_includes():
     hot = max(r["lines"], key=lambda l: l.get("ffma", 0))
     assert hot["line"] == line and "sum +=" in hot["text"], hot
     p = xray(file("sgemm.cu", HOST), *SGEMM)
-    assert p.returncode == 0 and re.search(r"^> +%d +sum \+=" % line, p.stdout, re.M) and "left out" in p.stdout, p.stdout
+    assert p.returncode == 0 and re.search(r"^ > +%d +sum \+=" % line, p.stdout, re.M) and "left out" in p.stdout, p.stdout
 
 
 @test

@@ -110,10 +110,10 @@ static void test_source(void **state) {
   struct xray_page p = {.width = 60};
   small(&r);
   xray_source_put(&p, &r);
-  has(&p, "      7  float v = A[i];           8  4.00\n");
-  has(&p, ">     8  v += s[i] * v;                         8  32.0    248  100%\n");
-  has(&p, "      :\n     12  return;\n");
-  has(&p, "a.cu                    req  sect    req  wave   conf   FMA\n");
+  has(&p, "     7  float v = A[i];           8 4.00\n");
+  has(&p, " >   8  v += s[i] * v;                        8 32.0   248 100%\n");
+  has(&p, "     :\n    12  return;\n");
+  has(&p, "a.cu                    req sect    req wave  conf  FMA\n");
   str_free(&p.out);
   xray_result_done(&r);
   xray_source_put(&p, &r); /* without lines */
@@ -184,7 +184,7 @@ static void test_problem(void **state) {
       .times = 1792};
   xray_problems_put(&p, &r);
   has(&p, "1 problem\n\nx Race in shared memory  a.cu:7\n");
-  has(&p, "x     7    float v = A[i];\n>     8    v += s[i] * v;\n");
+  has(&p, "x    7    float v = A[i];\n>    8    v += s[i] * v;\n");
   has(&p, "  A __syncthreads() between the two lines");
   has(&p, "met 1,792 times\n");
   assert_int_equal(xray_problems_errors(&r), 1);
