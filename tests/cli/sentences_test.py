@@ -107,7 +107,7 @@ WHOLE = {
     "Asynchronous copies (cp.async) are not supported yet": [
         "Asynchronous copies (cp.async) are not supported yet: xy (PTX line 7)."],
     "Tensor core instructions are not supported yet": ["Tensor core instructions are not supported yet: xy (PTX line 7)."],
-    **{"%s %d bytes " + tail: [verb + " 7 bytes " + sample_of for verb in ("Reads", "Writes", "Updates")]
+    **{"%s %d bytes " + tail: [verb + " 7 bytes " + sample_of for verb in ("Reads", "Writes", "Updates", "Copies")]
        for tail, sample_of in (
            ("at address %lld: a null pointer.", "at address 7: a null pointer."),
            ("at address %#llx, where no array is.", "at address 0x7, where no array is."),
@@ -117,10 +117,16 @@ WHOLE = {
     "Thread %s %s shared memory at byte %lld, which thread %s %s at line %d with no %s between them.": [
         "Thread (1, 0, 0) %s shared memory at byte 7, which thread (2, 0, 0) %s at line 7 with no __syncthreads between "
         "them." % pair for pair in (("reads", "wrote"), ("writes", "wrote"), ("writes", "read"))],
-    "%s %s at byte %lld, which another block %s in the same launch: the order of blocks is not defined.": [
-        "%s A at byte 7, which another block %s in the same launch: the order of blocks is not defined." % pair
-        for pair in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))],
-    "r wrote": [], "w wrote": [], "w read": [], "a kernel": ["it looked into a kernel"],
+    "%s %s at byte %lld, which %s %s%s in the same launch: the order of blocks is not defined.": [
+        "%s A at byte 7, which %s %s%s in the same launch: the order of blocks is not defined." % (now, block, then, line)
+        for now, then in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))
+        for block in ("block (1, 0, 0)", "another block") for line in (" at line 7", "")],
+    "%s %s at byte %lld, which thread %s of the same block %s%s with no __syncthreads between them.": [
+        "%s A at byte 7, which thread (1, 0, 0) of the same block %s%s with no __syncthreads between them." %
+        (now, then, line) for now, then in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))
+        for line in (" at line 7", "")],
+    " at line %d": [], "another block": [], "block (%lld, %lld, %lld)": [],
+    "a kernel": ["it looked into a kernel"],
     "%s shared memory at byte %lld, which thread (%lld, %lld, %lld) %s at line %d: no %s orders the two.": [
         "%s shared memory at byte 7, which thread (1, 0, 0) %s at line 7: no barrier orders the two." % pair
         for pair in (("Reads", "wrote"), ("Writes", "wrote"), ("Writes", "read"))],
