@@ -21,11 +21,18 @@ struct frame {
   int n;
 };
 
+/* Of one evaluation. */
+struct meter {
+  int steps;
+  int sizes; /* how often a name was known without the file */
+};
+
 struct reader {
   const struct xray_cexpr *c;
   const char *p;
   const struct frame *frame;
-  int depth, *steps;
+  int depth;
+  struct meter *meter;
 };
 
 static bool read_ternary(struct reader *r, struct value *out);
@@ -67,8 +74,8 @@ static bool read_name(struct reader *r, char out[NAME_MAX]) {
 /* Evaluates another text, which must be used up. */
 static bool evaluate(const struct reader *from, const char *text, const struct frame *frame,
                      struct value *out) {
-  struct reader r = {from->c, text, frame, from->depth + 1, from->steps};
-  if (r.depth > DEPTH_MAX || ++*r.steps > STEPS_MAX || !read_ternary(&r, out))
+  struct reader r = {from->c, text, frame, from->depth + 1, from->meter};
+  if (r.depth > DEPTH_MAX || ++r.meter->steps > STEPS_MAX || !read_ternary(&r, out))
     return false;
   skip(&r);
   return *r.p == '\0' || *r.p == ';';
@@ -169,9 +176,18 @@ static bool read_call(struct reader *r, const char *name, struct value *out) {
 
 static bool dims(const struct reader *r, const char *text, struct value out[3]);
 
+/* A size or a define, which need no file. */
+static bool known(const struct reader *r, const char *name, struct value *out) {
+  double v;
+  if (!r->c->known || !r->c->known(r->c->ctx, name, &v))
+    return false;
+  *out = (struct value){v, v == floor(v)};
+  r->meter->sizes++;
+  return true;
+}
+
 static bool read_variable(struct reader *r, const char *name, struct value *out) {
   char text[XRAY_CFIND_TEXT];
-  double v;
   for (int i = 0; r->frame && i < r->frame->n; i++)
     if (strcmp(r->frame->names[i], name) == 0) {
       *out = r->frame->values[i];
@@ -185,15 +201,18 @@ static bool read_variable(struct reader *r, const char *name, struct value *out)
     *out = three[part[0] - 'x'];
     return true;
   }
-  char upper[2] = {(char)toupper((unsigned char)name[0]), '\0'};
-  if (r->c->known && (r->c->known(r->c->ctx, name, &v) ||
-                      (!name[1] && strchr("MNK", upper[0]) && r->c->known(r->c->ctx, upper, &v)))) {
-    *out = (struct value){v, v == floor(v)};
+  if (known(r, name, out))
     return true;
-  }
-  return (xray_cfind_template(r->c, name, text) || xray_cfind_define(r->c, name, text) ||
-          xray_cfind_variable(r->c, name, text)) &&
-         evaluate(r, text, NULL, out);
+  if ((xray_cfind_template(r->c, name, text) || xray_cfind_define(r->c, name, text)) &&
+      evaluate(r, text, NULL, out))
+    return true;
+  /* `int n = width * height` is what it says; `int n = 512` is the size, and that is asked for. */
+  int sizes = r->meter->sizes;
+  bool found = xray_cfind_variable(r->c, name, text) && evaluate(r, text, NULL, out);
+  if (found && r->meter->sizes > sizes)
+    return true;
+  char upper[2] = {(char)toupper((unsigned char)name[0]), '\0'};
+  return (!name[1] && strchr("MNK", upper[0]) && known(r, upper, out)) || found;
 }
 
 /* ---- the grammar of C's expressions, as far as it goes */
@@ -261,7 +280,7 @@ static bool read_primary(struct reader *r, struct value *out) {
 }
 
 static bool read_unary(struct reader *r, struct value *out) {
-  if (++*r->steps > STEPS_MAX || ++r->depth > DEPTH_MAX)
+  if (++r->meter->steps > STEPS_MAX || ++r->depth > DEPTH_MAX)
     return false;
   bool minus = take(r, "-"), ok;
   if (!minus)
@@ -365,13 +384,17 @@ static bool read_list(struct reader *r, struct value out[3]) {
   return true;
 }
 
-static bool dims(const struct reader *from, const char *text, struct value out[3]) {
-  struct reader r = {from->c, text, from->frame, from->depth + 1, from->steps};
-  char name[NAME_MAX], list[XRAY_CFIND_TEXT];
-  double v;
+static void ones(struct value out[3]) {
   for (int i = 0; i < 3; i++)
     out[i] = (struct value){1, true};
-  if (r.depth > DEPTH_MAX || ++*r.steps > STEPS_MAX)
+}
+
+static bool dims(const struct reader *from, const char *text, struct value out[3]) {
+  struct reader r = {from->c, text, from->frame, from->depth + 1, from->meter};
+  char name[NAME_MAX], list[XRAY_CFIND_TEXT];
+  double v;
+  ones(out);
+  if (r.depth > DEPTH_MAX || ++r.meter->steps > STEPS_MAX)
     return false;
   struct reader ahead = r;
   if (take(&ahead, "{"))
@@ -382,18 +405,20 @@ static bool dims(const struct reader *from, const char *text, struct value out[3
     skip(&ahead);
     bool alone = *ahead.p == '\0' || *ahead.p == ';';
     bool size = r.c->known && r.c->known(r.c->ctx, name, &v);
-    if (alone && !size && xray_cfind_variable(r.c, name, list))
-      return dims(&r, list, out) ||
-             (ahead = (struct reader){r.c, list, r.frame, r.depth + 1, r.steps},
-              read_list(&ahead, out));
+    if (alone && !size && xray_cfind_variable(r.c, name, list)) {
+      ahead = (struct reader){r.c, list, r.frame, r.depth + 1, r.meter};
+      if (dims(&r, list, out) || read_list(&ahead, out))
+        return true;
+      ones(out);
+    }
   }
   return read_list(&r, out) && (skip(&r), *r.p == '\0' || *r.p == ';');
 }
 
 bool xray_cexpr_dim3(const struct xray_cexpr *c, const char *text, int64_t out[3]) {
-  int steps = 0;
+  struct meter meter = {0};
   struct value v[3];
-  const struct reader r = {.c = c, .steps = &steps};
+  const struct reader r = {.c = c, .meter = &meter};
   if (!dims(&r, text, v))
     return false;
   for (int i = 0; i < 3; i++)
@@ -402,9 +427,9 @@ bool xray_cexpr_dim3(const struct xray_cexpr *c, const char *text, int64_t out[3
 }
 
 bool xray_cexpr_value(const struct xray_cexpr *c, const char *text, double *out) {
-  int steps = 0;
+  struct meter meter = {0};
   struct value v;
-  const struct reader r = {.c = c, .steps = &steps};
+  const struct reader r = {.c = c, .meter = &meter};
   if (!evaluate(&r, text, NULL, &v))
     return false;
   *out = v.v;

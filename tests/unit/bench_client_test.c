@@ -33,8 +33,8 @@ static void next(client *c, struct client_event *ev) {
 }
 
 static bool is_end(enum client_kind k) {
-  return k == CLIENT_HELLO || k == CLIENT_RESULT || k == CLIENT_ROOFS || k == CLIENT_ERROR ||
-         k == CLIENT_CANCELLED || k == CLIENT_GONE;
+  return k == CLIENT_HELLO || k == CLIENT_RESULT || k == CLIENT_ROOFS || k == CLIENT_XRAY ||
+         k == CLIENT_ERROR || k == CLIENT_CANCELLED || k == CLIENT_GONE;
 }
 
 /* Skips to the last event of the request. */

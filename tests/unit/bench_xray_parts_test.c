@@ -308,6 +308,7 @@ static const char host[] =
     "  dim3 flat = dim3((unsigned)ceil(N / 32.0));\n"
     "  dim3 braces{2, 3};\n"
     "  int loop = loop + 1, unknown = rand();\n"
+    "  int k = rows * 2, m = 9;\n"
     "  LAUNCH;\n"
     "  block = dim3(1);\n"
     "}\n";
@@ -352,6 +353,9 @@ static void test_launch_expressions(void **state) {
   dims_are("std::min(N, 7)", 7, 1, 1);
   dims_are("BM * BN", 512, 1, 1);
   dims_are("1 << 4", 16, 1, 1);
+  dims_are("k", 200, 1, 1); /* the file's own: it follows from a size */
+  dims_are("m", 9, 1, 1);   /* a constant, and M is not known here */
+  dims_are("n", 100, 1, 1); /* rand() and atoi() are not: then it is N */
   dims_are("block.x * block.y", 256, 1, 1);
   dims_are("sizeof(float) * 4", 16, 1, 1);
   dims_are("7 - 5 % 3", 5, 1, 1);
