@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes assets/ptx: the PTX of every built-in CUDA kernel, for drivers without a compiler beside them.
+# Makes assets/ptx: the PTX of every built-in CUDA kernel, for drivers without a compiler beside them, and
+# assets/ptx_code.json: registers and instructions of its machine code, for machines without CUDA.
 # Needs NVRTC and ptxas (CUDA toolkit). B is the build directory (default build/release).
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,3 +29,10 @@ while read -r f; do
   cp "$B/tools/try.ptx" "$f"
   echo "$f: PTX $lowest"
 done < "$B/tools/ptx.list"
+
+make -s B="$B" "$B/libbench.a" "$B/liblesson.a" "$B/libsim.a" "$B/libkernels.a" "$B/libbase.a"
+# shellcheck disable=SC2046
+${CC:-gcc} -std=c11 -D_GNU_SOURCE -Isrc -Iscripts -O1 -o "$B/tools/make_ptx_code" scripts/make_ptx_code.c \
+  "$B/libbench.a" "$B/liblesson.a" "$B/libsim.a" "$B/libkernels.a" "$B/libbase.a" \
+  $(pkg-config --cflags --libs ncursesw libcjson md4c libutf8proc libmd) -lpthread -ldl -lm
+"$B/tools/make_ptx_code"

@@ -1,0 +1,70 @@
+/* Which PTX files are shipped: one a built-in CUDA kernel and choice of parameters. */
+#ifndef MM_SCRIPTS_PTX_EACH_H
+#define MM_SCRIPTS_PTX_EACH_H
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "kernels/catalog.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct ptx_file {
+  const struct kernel *kernel;
+  struct kernel_size size; /* the parameters */
+  char *path;              /* "assets/ptx/cuda_tiled_T32.ptx" */
+};
+
+/* The next choice of parameters, the last one fastest; false behind the last. */
+static inline bool ptx_files_step(const struct kernel *k, struct kernel_size *size) {
+  for (int i = k->nparams - 1; i >= 0; i--) {
+    const struct kernel_param *p = &k->params[i];
+    int at = 0;
+    while (p->values[at] != size->param[i])
+      at++;
+    if (at + 1 < p->nvalues) {
+      size->param[i] = p->values[at + 1];
+      return true;
+    }
+    size->param[i] = p->values[0];
+  }
+  return false;
+}
+
+static inline char *ptx_files_path(const struct kernel *k, const struct kernel_size *size) {
+  struct str s = {0};
+  str_add(&s, "assets/ptx/");
+  for (const char *c = k->id; *c; c++)
+    str_addc(&s, *c == '/' ? '_' : *c);
+  for (int i = 0; i < k->nparams; i++)
+    str_addf(&s, "_%s%.17g", k->params[i].name, size->param[i]);
+  str_add(&s, ".ptx");
+  return str_take(&s);
+}
+
+/* Calls `each` for every file until it returns false; returns the number of calls. */
+static inline int ptx_files_each(const catalog *c, bool (*each)(void *, const struct ptx_file *),
+                                 void *ctx) {
+  int calls = 0;
+  for (int i = 0; i < catalog_count(c); i++) {
+    const struct kernel *k = catalog_at(c, i);
+    if (k->target != KERNEL_CUDA || !k->builtin)
+      continue;
+    struct ptx_file f = {.kernel = k, .size = kernel_size_default(k, 1, 1, 1)};
+    for (int p = 0; p < k->nparams; p++)
+      f.size.param[p] = k->params[p].values[0];
+    bool more = true;
+    while (more) {
+      f.path = ptx_files_path(k, &f.size);
+      calls++;
+      bool go_on = each(ctx, &f);
+      free(f.path);
+      if (!go_on)
+        return calls;
+      more = ptx_files_step(k, &f.size);
+    }
+  }
+  return calls;
+}
+
+#endif
