@@ -39,7 +39,11 @@ static void put_where(struct xray_page *p, const struct xray_problem *q) {
   char *times = xray_page_exact((double)q->times);
   char *at = xray_page_say(p, XW_AT, block, thread);
   char *met = xray_page_say(p, XW_TIMES, times, NULL);
-  char *both = alloc_printf("%s%s%s", at, q->times > 1 ? "; " : "", q->times > 1 ? met : "");
+  char *both = alloc_printf("%s%s%s", at,
+                            q->times <= 1        ? ""
+                            : p->lang == LANG_ZH ? "；"
+                                                 : "; ",
+                            q->times > 1 ? met : "");
   xray_page_text(p, INDENT, INK_DIM, both);
   free(both);
   free(met);

@@ -103,7 +103,7 @@ def the_page_of_a_right_kernel():
     assert p.returncode == 0 and not p.stderr, p
     for words in ("kernel      cuda/tiled  M=256 N=256 K=256 T=32  gemm f32",
                   "launch      matmul<<<(8, 8), (32, 32)>>>: 64 blocks of 1,024 threads, all run",
-                  "NVRTC 13.0 for compute_90; 38 registers a thread, 8,192 B shared, no", "occupancy   50 %: 1 block fits on an SM",
+                  "NVRTC 13.0 for compute_90; 38 registers, 8,192 B shared, no spills", "occupancy   50 %: 1 block fits on an SM",
                   "global loads     32,768  131,072  4.00      32,768  1.00",
                   "shared loads    655,360                    786,432  1.20          0", "33,554,432 executed, 33,554,432 needed",
                   "certified   exact", "not milliseconds", "No problem was found",
@@ -455,6 +455,19 @@ def what_a_learner_does_wrong_is_named():
 def without_nvrtc_the_way_out_is_named():
     p = xray(file("sgemm.cu", HOST), *SGEMM, env=dict(ENV, MMTUTOR_NVRTC="/nowhere"))
     assert p.returncode == 1 and not p.stdout and "NVRTC" in p.stderr and "pip install" in p.stderr, p
+
+
+@test
+def the_readme_shows_what_is_printed():
+    need_nvrtc()
+    for name in ("README.md", "README.zh-CN.md"):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+            block = re.search(r"```\n\$ mmtutor xray ([^\n]*)\n(.*?)```", f.read(), re.S)
+        out = xray(*block.group(1).split(), cwd=ROOT).stdout
+        varies = r"^(took|用时) .*\n"  # and the compiler's version, with all that depends on it
+        if re.search(r"NVRTC [\d.]+", block.group(2)).group() not in out:
+            raise Skip("another NVRTC")
+        assert re.sub(varies, "", out, flags=re.M) == re.sub(varies, "", block.group(2), flags=re.M), (name, out)
 
 
 def main():
