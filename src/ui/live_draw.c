@@ -110,16 +110,17 @@ static void draw_conclusion(struct live_pen *p) {
   bool counted = place == EXP_XRAY;
   const char *unit = lesson_unit(l->experiment, place);
   const char *word = counted ? "live.counted" : "live.measured";
-  char source[256];
+  char source[256], filled[256];
   int from = p->r.x + LIVE_PEN_LABEL;
   snprintf(source, sizeof source, "%s", live_pen_word(p, "live.this_machine"));
   if (counted && l->run[l->nruns - 1].xray)
     live_xray_source(p, l->run[l->nruns - 1].xray, source, sizeof source);
+  live_plan_filled(l, filled, sizeof filled);
   live_pen_label(p, word);
   int x = from + live_pen_figure(p, from, ROLE_NUMBER, l->quantity, unit,
                                  &(struct live_pen_ask){live_pen_word(p, word),
-                                                        lesson_quantity(l->experiment, place), "",
-                                                        source});
+                                                        lesson_quantity(l->experiment, place),
+                                                        filled, source});
   canvas_paint(p->cv, (struct rect){from, p->y, x - from, 1}, ROLE_NUMBER, MARK_BOLD);
   draw_off(p, x + 2);
   p->y++;

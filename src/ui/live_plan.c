@@ -1,7 +1,10 @@
 #include "ui/live_plan.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
+#include "base/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +229,28 @@ bool live_plan_quantity_at(const live *l, double sweep, double *value) {
     return false;
   return expr_eval(lesson_quantity(l->experiment, live_plan_place(l)), lookup_as, &seen, value,
                    NULL);
+}
+
+void live_plan_filled(const live *l, char *out, size_t size) {
+  struct seen all = {l, NAN};
+  struct str s = {0};
+  out[0] = '\0';
+  if (!l->experiment || l->custom)
+    return;
+  for (const char *t = lesson_quantity(l->experiment, live_plan_place(l)); *t;) {
+    size_t n = strcspn(t, "+-*/%^()<>=!&|?:, ");
+    char *name = alloc_strn(t, n);
+    double v;
+    bool known = isalpha((unsigned char)*t) && lookup_as(&all, name, &v);
+    char *text = !known ? NULL : v == floor(v) ? units_exact(v) : units_format(v, "", 4);
+    str_add(&s, known ? text : name);
+    free(text);
+    free(name);
+    for (t += n; *t && strchr("+-*/%^()<>=!&|?:, ", *t); t++)
+      str_addc(&s, *t);
+  }
+  snprintf(out, size, "%s", s.data ? s.data : "");
+  str_free(&s);
 }
 
 static void keep_as(live *l, const char *experiment, const char *as, const struct live_run *r) {

@@ -16,6 +16,10 @@ bool live_plan_run(const live *l, const struct experiment *e, const struct exp_r
 /* Makes run[] one run of the learner's own. */
 void live_plan_custom(live *l, const struct kernel *k, const struct kernel_size *size);
 
+/* The quantity's formula with the numbers of the runs in place of their names: "2,621,440/131,072".
+ * A name without a number stays. */
+void live_plan_filled(const live *l, char *out, size_t size);
+
 /* Frees the results and empties run[]. */
 void live_plan_drop(live *l);
 

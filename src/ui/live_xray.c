@@ -332,8 +332,9 @@ static void draw_rows(const struct table *t) {
       draw_numbers(t, &rows[i], most);
     if (scale && rows[i].of == per_request && live_pen_left(p) > 0)
       draw_scale(t);
-    p->y += bars && space;
-    was_bars = bars && !space;
+    bool gap = bars && space && have > 1;
+    p->y += gap;
+    was_bars = bars && !gap;
   }
 }
 

@@ -7,6 +7,8 @@ export MMTUTOR MMTUTOR_FAKE_CLOCK
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 n=0
+# What the x-ray counts of the lesson's two kernels: mmtutor xray KERNEL --json at the sizes of lesson.json.
+xray=tests/fixtures/xray/tiling.json
 
 frame() { # name view options...
   name=$1 view=$2
@@ -38,11 +40,15 @@ for lang in en zh; do
   done
   frame tiling_kernel_100x30_$lang lesson/tiling:kernel --size 100x30 --lang $lang
   frame tiling_predict_80x24_$lang lesson/tiling:predict --size 80x24 --lang $lang --pane live
+  for size in 80x24 160x45; do
+    frame tiling_xray_${size}_$lang lesson/tiling:run --size $size --lang $lang --pane live --live "$xray"
+  done
 done
 for view in home help lesson/flops:1 lesson/roofline:2 lesson/tiling:2 lesson/cpu-gpu:2; do
   name=$(echo "$view" | tr '/:' '__')
   frame ${name}_60x20_ascii "$view" --size 60x20 --ascii --lang en
 done
+frame tiling_xray_60x20_ascii lesson/tiling:run --size 60x20 --ascii --lang en --pane live --live "$xray"
 frame home_1x1 home --size 1x1 --lang en
 frame lesson_tiling_2_1x1 lesson/tiling:2 --size 1x1 --lang en
 frame lesson_tiling_2_39x9 lesson/tiling:2 --size 39x9 --lang en

@@ -1,5 +1,6 @@
 /* Numbers by name: what is known comes back, what is not is not 0. */
 #include "bench/fields.h"
+#include "bench/xray_rung.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -39,6 +40,46 @@ static void test_roof(void **state) {
   assert_false(fields_roof(NULL, "dram", &v));
 }
 
+static void test_counts(void **state) {
+  (void)state;
+  struct xray_result x;
+  double v;
+  xray_result_init(&x);
+  x.counts.gld_sectors = 40;
+  x.flop_executed = 8;
+  struct fields_counts c = fields_counts_of(&x);
+  assert_true(fields_count(&c, "gld_sectors", &v) && v == 40);
+  assert_true(fields_count(&c, "barriers", &v) && v == 0);
+  assert_true(fields_count(&c, "flop", &v) && v == 8);
+  assert_false(fields_count(&c, "registers", &v)); /* not known is not 0 */
+  assert_false(fields_count(&c, "occupancy", &v));
+  assert_false(fields_count(&c, "ms", &v));
+  x.registers = 40;
+  x.occupancy = 0.5;
+  c = fields_counts_of(&x);
+  assert_true(fields_count(&c, "registers", &v) && v == 40);
+  assert_true(fields_count(&c, "occupancy", &v) && v == 0.5);
+  xray_result_done(&x);
+}
+
+/* Small launches are run whole, large ones by classes of blocks. */
+static void test_sampled_by_size(void **state) {
+  (void)state;
+  catalog *c = catalog_new();
+  const struct kernel *tiled = catalog_find(c, "cuda/tiled"), *copy = catalog_find(c, "cuda/copy");
+  struct kernel_size s = kernel_size_default(tiled, 256, 256, 256);
+  assert_false(xray_rung_sampled(tiled, &s));
+  s = kernel_size_default(tiled, 4096, 4096, 4096);
+  assert_true(xray_rung_sampled(tiled, &s));
+  s = kernel_size_default(tiled, 1, 1, 4096);
+  assert_false(xray_rung_sampled(tiled, &s));
+  s = kernel_size_default(copy, 1024, 1024, 1); /* moves, without a FLOP */
+  assert_false(xray_rung_sampled(copy, &s));
+  s = kernel_size_default(copy, 32768, 32768, 1);
+  assert_true(xray_rung_sampled(copy, &s));
+  catalog_free(c);
+}
+
 static void test_rates(void **state) {
   (void)state;
   struct result r;
@@ -75,7 +116,9 @@ static void test_run_name(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_device), cmocka_unit_test(test_roof),
-                                     cmocka_unit_test(test_rates), cmocka_unit_test(test_run_name)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_device),          cmocka_unit_test(test_roof),
+      cmocka_unit_test(test_rates),           cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_sampled_by_size), cmocka_unit_test(test_run_name)};
   return cmocka_run_group_tests_name("bench_fields", tests, NULL, NULL);
 }

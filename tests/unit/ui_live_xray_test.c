@@ -260,11 +260,13 @@ static void test_figures_can_be_asked(void **state) {
   run_e6(&b);
   canvas *cv = canvas_new(90, 60);
   live_draw(b.l, cv, (struct rect){3, 2, 80, 56}, LANG_EN);
-  const struct ask *each = NULL, *sampled = NULL;
+  const struct ask *each = NULL, *sampled = NULL, *answer = NULL;
   for (int i = 0; i < canvas_asks(cv); i++) {
     const struct ask *a = canvas_ask_at(cv, i);
     if (strcmp(a->value, "2.5") == 0)
       each = a;
+    if (strcmp(a->value, "20") == 0)
+      answer = a;
     if (strcmp(a->value, "10,737,418,240") == 0)
       sampled = a;
     assert_true(a->at.x >= 3 && a->at.x + a->at.w <= 83 && a->at.y >= 2 && a->at.y < 58);
@@ -272,6 +274,10 @@ static void test_figures_can_be_asked(void **state) {
   }
   assert_non_null(each);
   assert_non_null(sampled);
+  assert_non_null(answer);
+  assert_string_equal(answer->formula, "a.gld_sectors/b.gld_sectors");
+  assert_string_equal(answer->filled, "10,737,418,240/536,870,912");
+  assert_non_null(strstr(answer->source, "x-ray"));
   assert_string_equal(each->filled, "10,737,418,240 / 4,294,967,296");
   assert_non_null(strstr(each->formula, "sectors / load requests"));
   assert_non_null(strstr(sampled->source, "counted by the x-ray from PTX; NVRTC 13.0, compute_90"));
