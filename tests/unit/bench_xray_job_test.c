@@ -152,6 +152,43 @@ static void test_other_operations(void **state) {
   right(&q, 1);
 }
 
+/* A sampled launch: what it has written is checked, and the counts are those of the whole. */
+static void test_sampled(void **state) {
+  (void)state;
+  struct xray_result whole, r;
+  struct xray_request q = ask("dots", "A,B,C,M,N,K");
+  q.layout[1] = "col";
+  q.M = q.N = q.K = 128;
+  run(&q, &whole);
+  q.sample = true;
+  run(&q, &r);
+  assert_true(r.sampled && r.blocks == 64 && r.blocks_executed < 64);
+  assert_true(r.verified && r.head.verify.ok);
+  assert_true(r.head.verify.checked == 256.0 * (double)r.blocks_executed);
+  assert_true(r.counts.gld_sectors == whole.counts.gld_sectors);
+  assert_true(r.counts.ffma == whole.counts.ffma);
+  xray_result_done(&r);
+  xray_result_done(&whole);
+  q.layout[1] = NULL; /* wrong in every element */
+  run(&q, &r);
+  assert_true(r.sampled && r.verified && !r.head.verify.ok);
+  xray_result_done(&r);
+  q = ask("sgemm", "M,N,K,1.5,A,B,-0.5,C");
+  q.M = q.N = q.K = 128;
+  q.sample = true;
+  run(&q, &r);
+  assert_true(r.verified && r.head.verify.ok && r.head.verify.checked >= 256);
+  xray_result_done(&r);
+  q.M = q.N = 4096; /* C would repeat: what it was before is not known */
+  run(&q, &r);
+  assert_true(!r.verified && r.head.nwarnings == 1);
+  xray_result_done(&r);
+  q.args = "M,N,K,1.5,A,B,0,C";
+  run(&q, &r);
+  assert_true(r.verified && r.head.verify.ok && r.head.verify.checked >= 256);
+  xray_result_done(&r);
+}
+
 static void test_not_checked(void **state) {
   (void)state;
   struct xray_result r;
@@ -309,6 +346,7 @@ int main(void) {
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_alpha_beta),
       cmocka_unit_test(test_other_operations),
+      cmocka_unit_test(test_sampled),
       cmocka_unit_test(test_not_checked),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_arguments_that_do_not_fit),
