@@ -217,6 +217,7 @@ fuzz_xray    := sim base
 fuzz_sass    := sim base
 fuzz_scan    := kernels base
 fuzz_request := bench lesson sim kernels base
+fuzz_more_scan := tests/fixtures/learner
 FUZZ_TARGETS := xray sass scan request
 define fuzz_rule
 $(B)/tests/fuzz/$(1)_fuzz: tests/fuzz/$(1)_fuzz.c $(foreach l,$(fuzz_$(1)),$(call lib,$(l)))
@@ -228,7 +229,7 @@ fuzz-$(1):
 	@mkdir -p build/fuzz/corpus/$(1)
 	build/fuzz/tests/fuzz/$(1)_fuzz -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	  -artifact_prefix=build/fuzz/$(1)- $(if $(wildcard tests/fuzz/$(1).dict),-dict=tests/fuzz/$(1).dict) \
-	  build/fuzz/corpus/$(1) tests/fuzz/corpus/$(1)
+	  build/fuzz/corpus/$(1) tests/fuzz/corpus/$(1) $(fuzz_more_$(1))
 endef
 $(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_rule,$(t))))
 

@@ -20,6 +20,11 @@ struct replay_file {
   size_t n;
 };
 
+struct replay_plan { /* what a test replays: see replay_test.h */
+  const char *dir[2], *ending;
+  int files, damaged; /* at least so many; so many damaged copies */
+};
+
 struct replay {
   struct replay_file file[REPLAY_FILES];
   int n;
