@@ -99,8 +99,10 @@ static double rounded(double v, uint8_t mode) {
 static int64_t to_integer(const struct insn *in, double v) {
   bool is_signed = in->type.cls == PTX_SIGNED;
   int bits = 8 * in->type.bytes - is_signed;
-  if (isnan(v))
-    return in->type.bytes == 8 ? INT64_MIN : 0;
+  if (isnan(v)) /* PTX ISA, cvt: zero, but the highest bit if one of the two has 64 bits */
+    return in->type.bytes == 8 || in->from.bytes == 8
+               ? (int64_t)((uint64_t)1 << (8 * in->type.bytes - 1))
+               : 0;
   v = rounded(v, in->round);
   double top = ldexp(1.0, bits);
   if (v >= top)

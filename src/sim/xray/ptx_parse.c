@@ -329,6 +329,8 @@ static void read_top(struct ptx_reader *r) {
     r->m->vars = ptx_parse_more(r->m->vars, r->m->nvars, sizeof *r->m->vars);
     struct ptx_var *v = &r->m->vars[r->m->nvars++];
     ptx_parse_var(r, v);
+    if (v->space == PTX_LOCAL || v->space == PTX_PARAM)
+      ptx_parse_fail(r, "such a variable belongs into a function");
     ptx_parse_expect(r, ";");
   } else if (ptx_parse_accept(r, ".file")) {
     read_file(r);
