@@ -1,1 +1,49 @@
-namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { __global__ void k() {}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a 
+{ namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace 
+a { namespace a { namespace a { namespace a { namespace a { namespace a { namespace a { 
+__global__ void k() {}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}
+}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}
+}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}
+}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}

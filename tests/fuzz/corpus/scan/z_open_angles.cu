@@ -1,1 +1,244 @@
-template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <template <k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<
+template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <template <template <template <template <template <template <template 
+<template <template <k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<<k<<
+<k<<<
