@@ -7,7 +7,8 @@ export MMTUTOR MMTUTOR_FAKE_CLOCK
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 n=0
-# What the x-ray counts of the lesson's two kernels: mmtutor xray KERNEL --json at the sizes of lesson.json.
+# What the x-ray counts of the lesson's two kernels: mmtutor xray KERNEL --sample --json at the sizes of
+# lesson.json; times and lines are left out.
 xray=tests/fixtures/xray/tiling.json
 
 frame() { # name view options...

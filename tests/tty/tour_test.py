@@ -152,8 +152,8 @@ def live(s):
     s.keys('r')
     if not gpu:
         s.expect(r'counted +20\b', 'without a GPU the x-ray counts', LIMIT)
-        s.expect(r'2,621,440', 'the sectors of the naive kernel')
-        s.expect(r'131,072', 'and those of the tiled one')
+        s.expect(r'10,737,418,240', 'the sectors of the naive kernel')
+        s.expect(r'536,870,912', 'and those of the tiled one')
         s.expect('Counts, not milliseconds', 'and it is said that they are no times')
         return
     s.expect(r'measured +[\d.]+', 'a measured ratio appears', LIMIT)
