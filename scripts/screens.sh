@@ -48,6 +48,8 @@ for size in 160x45 100x30 80x24; do
       picture lesson-tiling-sim "$size" "$lang" "$theme" lesson/tiling:strips --pane sim
       picture simulator "$size" "$lang" "$theme" sim/cuda/tiled:9
       picture live "$size" "$lang" "$theme" lesson/cpu-gpu:run --pane live --live "$work/result.json"
+      picture live-xray "$size" "$lang" "$theme" lesson/tiling:run --pane live \
+        --live tests/fixtures/xray/tiling.json
     done
   done
   echo "$size done"
