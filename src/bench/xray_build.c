@@ -1,10 +1,10 @@
 #include "bench/xray_build.h"
 
 #include "base/alloc.h"
-#include "base/embed.h"
 #include "base/str.h"
-#include "bench/cuda_build.h"
+#include "bench/cuda_shipped.h"
 #include "bench/wire.h"
+#include "sim/xray/sass.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,22 +118,41 @@ static bool from_file(struct xray_build *b, const struct xray_case *c, struct de
 
 /* ---- what comes with the program */
 
+/* "compute_90", "sm_90", "90" -> 90; the default's number for NULL. */
+static int arch_number(const char *arch) {
+  if (!arch)
+    arch = DEFAULT_ARCH;
+  return (int)strtol(arch + strcspn(arch, "0123456789"), NULL, 10);
+}
+
+/* What is recorded of the machine code of the same source. */
+static void take_code(struct xray_build *b, const struct cuda_shipped *s) {
+  if (!s->arch)
+    return;
+  snprintf(b->arch, sizeof b->arch, "compute_%d", s->arch);
+  b->code.registers = s->registers;
+  b->code.shared_bytes = s->shared_bytes;
+  b->code.stack_bytes = s->stack_bytes;
+  b->code.spill_bytes = s->spill_bytes;
+  b->sass = s->sass;
+  b->has_sass = true;
+}
+
 /* False where this kernel with these parameters is not shipped. */
 static bool from_shipped(struct xray_build *b, const struct xray_case *c,
                          struct device_fault *fault) {
   const struct kernel *k = c->front;
-  char *name = cuda_build_ptx_name(k, &c->size);
-  const struct embed_file *e = k->builtin ? embed_find(name) : NULL;
-  free(name);
-  if (!e)
+  const char *entry = k->launches[c->launch].entry;
+  struct cuda_shipped s;
+  if (!cuda_shipped_find(k, &c->size, entry, arch_number(c->q->arch), &s))
     return false;
   snprintf(b->compiler, sizeof b->compiler, "shipped PTX");
-  find_target(b, e->data);
+  find_target(b, s.ptx);
+  take_code(b, &s);
   b->scan = cuda_scan_new(k->source, strlen(k->source));
   b->scan_name = short_name(k->path);
-  const char *entry = k->launches[c->launch].entry;
   take_home(b, b->scan, b->scan_name, entry);
-  return load(b, e->data, e->n, fault) && choose_symbol(b, b->scan_name, entry, fault);
+  return load(b, s.ptx, s.size, fault) && choose_symbol(b, b->scan_name, entry, fault);
 }
 
 /* ---- NVRTC */
@@ -222,6 +241,9 @@ static void take_entry(struct xray_build *b) {
   b->symbol = alloc_str(e->symbol);
   snprintf(b->entry, sizeof b->entry, "%s", e->name);
   b->code = *e;
+  struct err err;
+  b->has_sass =
+      b->made.cubin && sass_mix(b->made.cubin, b->made.cubin_size, b->symbol, &b->sass, &err);
   for (int i = 0; i < b->made.sources.n; i++) {
     const struct ptx_source *s = &b->made.sources.all[i];
     if (take_home(b, s->scan, short_name(s->name), e->name))

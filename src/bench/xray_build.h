@@ -19,6 +19,9 @@ struct xray_build {
   struct cuda_scan *scan;       /* of a shipped kernel's source; NULL otherwise */
   const char *scan_name;        /* "tiled.cu" */
   struct ptx_build_entry code;  /* registers and the like, -1 not known; its strings are not set */
+  bool has_sass; /* the machine code's mix is known: of NVRTC's cubin, or recorded with what is
+                    shipped */
+  struct xray_mix sass;
   const struct cuda_scan *home; /* the source with the kernel; NULL: none */
   const char *home_name;
   int first, last; /* the kernel's lines there; 0 not known */

@@ -199,9 +199,9 @@ static void fill_code(struct xray_result *r, const struct xray_build *b, const s
     r->blocks_per_sm = o.blocks;
     snprintf(r->occupancy_limit, sizeof r->occupancy_limit, "%s", o.limit);
   }
-  struct err err;
-  if (!b->made.cubin || !sass_mix(b->made.cubin, b->made.cubin_size, b->symbol, &r->sass, &err))
+  if (!b->has_sass)
     return;
+  r->sass = b->sass;
   r->mix = rep->mix;
   r->certificate = sass_mix_equal(&r->mix, &r->sass) ? XRAY_EXACT : XRAY_PTX_LEVEL;
 }
@@ -309,9 +309,8 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   struct xray_report rep;
   struct err err;
   struct xray_launch l = make_launch(q, &j->b, &j->s, &j->d, &j->a, &j->run);
-  struct xray_mix sass;
-  if (j->b.made.cubin && sass_mix(j->b.made.cubin, j->b.made.cubin_size, j->b.symbol, &sass, &err))
-    l.sass = &sass;
+  if (j->b.has_sass)
+    l.sass = &j->b.sass;
   double start = clock_ms();
   deadline_ms = start + 1000 * limit_s(q);
   late = false;

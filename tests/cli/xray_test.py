@@ -312,6 +312,17 @@ def a_built_in_kernel_counts_what_the_hardware_counts():
 
 
 @test
+def a_built_in_kernel_has_its_certificate_without_a_compiler():
+    for kernel in ("cuda/tiled", "cuda/naive"):
+        r = one(xray(kernel, "-M", "64", "-N", "64", "-K", "64", "--json", env=dict(ENV, MMTUTOR_NVRTC="/nowhere")))
+        assert r["certificate"]["level"] == "exact" and r["arch"] == "compute_90", r
+        assert r["registers"] > 0 and r["spill_bytes"] == 0 and 0 < r["occupancy"] <= 1, r
+    r = one(xray("cuda/naive", "-M", "64", "-N", "64", "-K", "64", "--json", "--arch", "compute_75",
+                 env=dict(ENV, MMTUTOR_NVRTC="/nowhere")))
+    assert r["arch"] == "compute_75" and r["certificate"]["level"] == "exact", r
+
+
+@test
 def a_ptx_file_needs_no_compiler():
     r = one(xray(os.path.join(FIXTURES, "good.ptx"), "--entry", "reversed", "--args", "A,B,C,128", *LAUNCH, "-M", "64",
                  "-N", "64", "-K", "64", "--json", env=dict(ENV, MMTUTOR_NVRTC="/nowhere")))
