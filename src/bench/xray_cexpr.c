@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 24, STEPS_MAX = 4000, NAME_MAX = 64, ARGS_MAX = 6 };
+enum { DEPTH_MAX = 24, STEPS_MAX = 400, NAME_MAX = 64, ARGS_MAX = 6 };
 
 struct value {
   double v;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 200 };
+enum { TEXT_MAX = 200, LAUNCHES_TRIED = 32 };
 
 static bool refuse(struct device_fault *fault, const char *option, const char *text,
                    const char *why) {
@@ -104,11 +104,12 @@ static bool from_file(struct xray_shape *s, const struct xray_case *c, const str
   /* Launches in a header have another text, which is not at hand here. */
   if (!b->home || b->home != (b->made.sources.n ? b->made.sources.all[0].scan : b->scan))
     return false;
-  for (int i = 0; i < b->home->launches.n; i++) {
+  for (int i = 0, tried = 0; i < b->home->launches.n && tried < LAUNCHES_TRIED; i++) {
     const struct cuda_launch *l = &b->home->launches.all[i];
     if (!is_of(l, b->entry))
       continue;
     *met = true;
+    tried++;
     if (from_launch(s, c, b, l))
       return true;
   }

@@ -293,6 +293,33 @@ def quoted_headers_lie_beside_the_file():
 
 
 @test
+def front_matter_of_a_learners_file_counts():
+    tiled = text(os.path.join(ROOT, "src/kernels/cuda/tiled.cu")).replace('"cuda/tiled"', '"cuda/mine"')
+    last = cuda(tiled, defines=["T=8"], **SIZES)
+    assert last["ev"] == "result" and last["verify"]["ok"], last
+    assert last["params"] == {"T": 8} and last["block"] == [8, 8, 1] and not last.get("args_guessed")
+    assert last["bytes"]["requested"] == 4 * 30 * (70 * 7 + 50 * 9)
+    assert last["kernel"] == "mine.cu" and last["shared_bytes"] == 2 * 8 * 8 * 4
+    assert cuda(tiled, defines=["T=9"], **SIZES)["code"] == "params"
+    # What is given counts more than the front matter.
+    last = cuda(tiled, grid="1,1", **SIZES)
+    assert last["grid"] == [1, 1, 1] and not last["verify"]["ok"]
+    last = cuda(tiled, defines=["T=8", "UNUSED=3"], **SIZES)
+    assert last["ev"] == "result" and last["verify"]["ok"]
+
+
+@test
+def defines_reach_the_file():
+    source = "__global__ void k(float *C) { C[threadIdx.x] = VALUE; }\n"
+    ask = {"op": "none", "args": "C", "grid": "1", "block": "SIDE"}
+    assert cuda(source, **ask)["code"] == "compile"
+    last = cuda(source, defines=["VALUE=3", "SIDE=40"], **ask)
+    assert last["ev"] == "result" and last["block"] == [40, 1, 1] and last["gst_requests"] == 2, last
+    last = cuda(source, defines=["VALUE=3"], **ask)
+    assert last["code"] == "launch" and "SIDE" in last["why"], last
+
+
+@test
 def what_a_kernel_prints_comes_back():
     source = ('__global__ void talk(float *C) {\n  printf("thread %d\\n", (int)threadIdx.x);\n  C[0] = 1;\n}\n'
               "int main() { talk<<<1, 2>>>(0); }\n")
