@@ -89,10 +89,16 @@ static void note_def(struct affine *a, insn_slot slot, int i) {
   a->def[slot] = i;
 }
 
-static int written(const struct insn *in, insn_slot out[4]) {
+static int written(const struct insn *in, insn_slot out[AFFINE_WRITTEN]) {
   int n = 0;
   switch ((enum insn_kind)in->kind) {
+  case INSN_MMA:
+  case INSN_FRAG_LD:
+    for (; n < in->tensor->d.n; n++)
+      out[n] = in->tensor->d.reg[n];
+    return n;
   case INSN_LD:
+  case INSN_MATRIX_LD:
   case INSN_UNPACK:
     for (; n < in->nvec; n++)
       out[n] = in->vec[n];
@@ -108,6 +114,7 @@ static int written(const struct insn *in, insn_slot out[4]) {
   case INSN_REDUX:
   case INSN_MATCH:
   case INSN_BFI:
+  case INSN_MOVMATRIX:
   case INSN_HALF:
   case INSN_SET:
   case INSN_CVT_PACK:
@@ -188,7 +195,7 @@ static void find_zeros(struct affine *a) {
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = false;
     for (int i = 0; i < p->ncode; i++) {
-      insn_slot out[4];
+      insn_slot out[AFFINE_WRITTEN];
       int n = written(&p->code[i], out), z = n ? zeros_made(a, &p->code[i]) : 0;
       for (int k = 0; k < n; k++)
         if (out[k] >= 0 && out[k] < p->units && z < a->zeros[out[k]]) {
@@ -211,7 +218,7 @@ struct affine *affine_new(const struct program *p) {
   a->starts = alloc_zero((size_t)p->ncode, sizeof *a->starts);
   flow_starts(p, a->starts);
   for (int i = 0, block = 0; i < p->ncode; i++) {
-    insn_slot out[4];
+    insn_slot out[AFFINE_WRITTEN];
     int n = written(&p->code[i], out);
     for (int k = 0; k < n; k++)
       note_def(a, out[k], i);
@@ -387,7 +394,7 @@ void affine_set_zeros(struct affine *a, insn_slot root, int zeros) {
   a->zeros[root] = (uint8_t)zeros;
 }
 
-int affine_written(const struct affine *a, int i, insn_slot out[4]) {
+int affine_written(const struct affine *a, int i, insn_slot out[AFFINE_WRITTEN]) {
   return written(&a->program->code[i], out);
 }
 
@@ -411,7 +418,7 @@ struct affine_sum affine_made(struct affine *a, int i, const struct affine_sum v
 }
 
 static bool writes(const struct affine *a, int i, insn_slot slot) {
-  insn_slot out[4];
+  insn_slot out[AFFINE_WRITTEN];
   int n = written(&a->program->code[i], out);
   for (int k = 0; k < n; k++)
     if (out[k] == slot)
@@ -457,7 +464,7 @@ int affine_zeros(const struct affine *a, const struct affine_sum *s) {
 bool affine_starts_block(const struct affine *a, int i) { return a->starts[i]; }
 
 bool affine_changes(const struct affine *a, int i, const struct affine_sum *s) {
-  insn_slot out[4];
+  insn_slot out[AFFINE_WRITTEN];
   int n = written(&a->program->code[i], out);
   for (int k = 0; k < n; k++)
     for (int t = 0; t < s->n; t++)

@@ -4,7 +4,7 @@
 
 #include "sim/xray/insn.h"
 
-enum { AFFINE_TERMS = 8, AFFINE_ALL_ZERO = 32 };
+enum { AFFINE_TERMS = 8, AFFINE_ALL_ZERO = 32, AFFINE_WRITTEN = INSN_FRAGMENT };
 
 struct affine_term {
   insn_slot root;
@@ -47,7 +47,7 @@ int affine_operands(const struct affine *a, int i, insn_slot out[3]);
 struct affine_sum affine_made(struct affine *a, int i, const struct affine_sum values[3]);
 
 /* The slots that instruction i writes, and how many. */
-int affine_written(const struct affine *a, int i, insn_slot out[4]);
+int affine_written(const struct affine *a, int i, insn_slot out[AFFINE_WRITTEN]);
 
 /* A register that a loop of one block (instructions first .. last) moves by a constant each trip.
  */

@@ -341,6 +341,7 @@ static void decode_one(struct decoder *d, const struct ptx_insn *src, struct ins
     d->bad = true;
   }
   if (d->bad || out->pa.index < 0 || out->pb.index < 0) {
+    free(out->tensor);
     *out = before;
     out->kind = INSN_UNSUPPORTED;
   }
@@ -398,8 +399,10 @@ struct program *decode_kernel(const struct ptx_module *module, const struct ptx_
 void decode_free(struct program *p) {
   if (!p)
     return;
-  for (int i = 0; i < p->ncode; i++)
+  for (int i = 0; i < p->ncode; i++) {
     free(p->code[i].copies);
+    free(p->code[i].tensor);
+  }
   free(p->code);
   free(p->consts);
   free(p->specials);

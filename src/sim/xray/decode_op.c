@@ -6,6 +6,7 @@
 #include "sim/xray/decode_half.h"
 #include "sim/xray/decode_mem.h"
 #include "sim/xray/decode_misc.h"
+#include "sim/xray/decode_mma.h"
 #include "sim/xray/exec_alu.h"
 #include "sim/xray/exec_cmp.h"
 #include "sim/xray/memory.h"
@@ -298,6 +299,11 @@ bool decode_op(struct decoder *d) {
       {"bfi", bfi},
       {"match", decode_mem_match},
       {"set", decode_half_set},
+      {"mma", decode_mma},
+      {"wmma", decode_mma_wmma},
+      {"ldmatrix", decode_mma_ldmatrix},
+      {"stmatrix", decode_mma_stmatrix},
+      {"movmatrix", decode_mma_movmatrix},
       {"lop3", decode_misc_lop3},
       {"testp", decode_misc_testp},
       {"isspacep", decode_misc_isspacep},

@@ -24,8 +24,8 @@ LANES_HOT void exec_mem_addresses(int64_t *out, const void *base, bool wide, int
 /* ---- what can be wrong with an address */
 
 static const char *verb(const struct insn *in) {
-  return in->kind == INSN_LD      ? "Reads"
-         : in->kind == INSN_ST    ? "Writes"
+  return insn_loads(in)           ? "Reads"
+         : insn_stores(in)        ? "Writes"
          : in->kind == INSN_ASYNC ? "Copies"
                                   : "Updates";
 }

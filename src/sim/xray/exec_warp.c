@@ -4,7 +4,9 @@
 #include "sim/xray/exec_atom.h"
 #include "sim/xray/exec_cvt.h"
 #include "sim/xray/exec_half.h"
+#include "sim/xray/exec_matrix.h"
 #include "sim/xray/exec_misc.h"
+#include "sim/xray/exec_mma.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/report.h"
 #include <fenv.h>
@@ -311,6 +313,7 @@ bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_
     close_dest(m, w, in, mask);
     return true;
   default:
-    return exec_half(m, w, in, mask) || exec_misc(m, w, in, mask);
+    return exec_half(m, w, in, mask) || exec_misc(m, w, in, mask) || exec_mma(m, w, in, mask) ||
+           exec_matrix(m, w, in, mask);
   }
 }

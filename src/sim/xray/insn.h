@@ -164,6 +164,14 @@ struct insn {
   struct slice op;
 };
 
+/* Loads and stores of any kind but asynchronous copies and atomics. */
+static inline bool insn_loads(const struct insn *in) {
+  return in->kind == INSN_LD || in->kind == INSN_MATRIX_LD || in->kind == INSN_FRAG_LD;
+}
+static inline bool insn_stores(const struct insn *in) {
+  return in->kind == INSN_ST || in->kind == INSN_MATRIX_ST || in->kind == INSN_FRAG_ST;
+}
+
 struct insn_special { /* a register that the machine fills in when a warp starts */
   struct slice name;
   insn_slot slot;

@@ -20,6 +20,8 @@ bool loops_separates(const struct insn *in) {
   switch ((enum insn_kind)in->kind) {
   case INSN_ST:
   case INSN_ATOM:
+  case INSN_MATRIX_ST:
+  case INSN_FRAG_ST:
     return is_shared(in);
   case INSN_LD:
     return in->space == PTX_SHARED && loops_ordered(in);

@@ -335,7 +335,7 @@ static void global_touch(const struct global_access *g) {
   int array = g->piece->array;
   struct global_unit *u = &s->global[array][g->unit];
   struct global_note *note = s->notes[array] ? &s->notes[array][g->unit] : NULL;
-  if (g->in->kind != INSN_ST && s->checks_init && !was_written(g->m, g->piece) && !u->writer)
+  if (!insn_stores(g->in) && s->checks_init && !was_written(g->m, g->piece) && !u->writer)
     report_problem(g->m, g->w, g->in, g->lane, XRAY_UNINIT_GLOBAL, true,
                    "Reads %s at byte %lld, which nobody wrote before.", g->piece->name,
                    (long long)g->at);

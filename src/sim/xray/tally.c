@@ -185,14 +185,14 @@ static void add_cell(struct xray_counts *to, const struct insn *in, const struct
   to->fmul += in->count == COUNT_FMUL ? threads : 0;
   to->other_flop += in->flop * threads;
   to->barriers += in->kind == INSN_BAR || in->kind == INSN_BAR_RED ? (double)c->runs : 0;
-  if (in->kind == INSN_LD || in->kind == INSN_ASYNC) {
+  if (insn_loads(in) || in->kind == INSN_ASYNC) {
     to->gld_requests += (double)c->global_requests;
     to->gld_sectors += (double)c->global_sectors;
     to->gld_wavefronts += (double)c->global_wavefronts;
     to->lds_requests += (double)c->shared_requests;
     to->lds_wavefronts += (double)c->shared_wavefronts;
     to->lds_conflicts += (double)c->shared_conflicts;
-  } else if (in->kind == INSN_ST) {
+  } else if (insn_stores(in)) {
     to->gst_requests += (double)c->global_requests;
     to->gst_sectors += (double)c->global_sectors;
     to->gst_wavefronts += (double)c->global_wavefronts;

@@ -35,7 +35,7 @@ struct walk *walk_new(struct affine *a, const struct program *p, int first, int 
   w->values = alloc_zero(most, sizeof *w->values);
   w->made = alloc_zero((size_t)(last - first + 1), sizeof *w->made);
   for (int i = first; i <= last; i++) {
-    insn_slot out[4];
+    insn_slot out[AFFINE_WRITTEN];
     int n = affine_written(a, i, out);
     for (int k = 0; k < n; k++)
       if (out[k] >= 0 && out[k] < p->units && find(w, out[k]) < 0)
@@ -89,7 +89,7 @@ static struct affine_sum make(struct walk *w, int i) {
 }
 
 void walk_past(struct walk *w, int i) {
-  insn_slot out[4];
+  insn_slot out[AFFINE_WRITTEN];
   int n = affine_written(w->affine, i, out);
   struct affine_sum made = {.n = 0};
   if (n == 1)
