@@ -228,9 +228,9 @@ static void test_counts(void **state) {
       {"wmma_s8", 16, 4, 32, 4, 32, 0, 0, 0},
       {"wmma_s8_col", 16, 16, 64, 8, 32, 0, 0, 0}, /* single bytes: 4 values of k, 8 of m or n */
       {"wmma_f64", 4, 2, 16, 1, 16, 0, 0, 0},
-      {"wmma_f64_col", 4, 2, 8, 2, 16, 0, 0, 0},
+      {"wmma_f64_col", 4, 2, 16, 2, 16, 0, 0, 0},
       {"wmma_f16_staged", 16, 12, 0, 4, 32, 1, 8, 4},
-      {"wmma_bf16_staged", 16, 12, 0, 4, 32, 4, 4, 0}, /* generic: words, not ldmatrix */
+      {"wmma_bf16_staged", 16, 12, 0, 4, 32, 4, 8, 4}, /* generic: words, not ldmatrix */
       {"mma_f16", 16, 16, 0, 8, 0, 3, 16, 8},
       {"mma_bf16", 16, 16, 0, 8, 0, 3, 8, 0},
   };
@@ -325,7 +325,7 @@ static void test_refused(void **state) {
       {"cp.async.bulk.commit_group;", "TMA"},
       {"barrier.cluster.arrive;", "cluster"},
       {"mapa.u64 %d4, %d1, %r1;", "cluster"},
-      {"mov.u32 %r4, %envreg2;", "grid"},
+      {"mov.u32 %r4, %envreg2;", "Grid"},
       {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r1}];", "exture"},
       {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2};", "matrix"},
   };

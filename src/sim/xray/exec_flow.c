@@ -6,6 +6,7 @@
 #include "sim/xray/exec_call.h"
 #include "sim/xray/exec_mbar.h"
 #include "sim/xray/exec_mem.h"
+#include "sim/xray/exec_refuse.h"
 #include "sim/xray/exec_warp.h"
 #include "sim/xray/lanes.h"
 #include "sim/xray/launch.h"
@@ -166,33 +167,6 @@ static void end_lanes(struct machine *m, struct warp *w, uint32_t gone) {
     w->state = WARP_ENDED;
 }
 
-static void unsupported(struct machine *m, const struct warp *w, const struct insn *in, int lane) {
-  static const struct {
-    const char *start, *what;
-  } known[] = {
-      {"cp.async.bulk", "TMA copies are not supported yet"},
-      {"wgmma", "Warpgroup matrix instructions (wgmma) are not supported yet"},
-      {"barrier.cluster", "Thread block clusters are not supported yet"},
-      {"mapa", "Thread block clusters are not supported yet"},
-      {"tex", "Textures are not supported"},
-      {"call", "Calls of functions that were not inlined are not supported yet"},
-      {"cp.async", "Asynchronous copies (cp.async) are not supported yet"},
-      {"mma", "Tensor core instructions are not supported yet"},
-      {"wmma", "Tensor core instructions are not supported yet"},
-  };
-  const char *what = "This instruction is not supported yet";
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    size_t n = strlen(known[i].start);
-    if ((size_t)in->op.n >= n && memcmp(in->op.p, known[i].start, n) == 0) {
-      what = known[i].what;
-      break;
-    }
-  }
-  report_problem(m, w, in, lane, XRAY_UNSUPPORTED, true, "%s: %.*s (PTX line %d).", what,
-                 in->op.n < 100 ? in->op.n : 100, in->op.p, in->text_line);
-  m->halted = true;
-}
-
 /* ---- barriers */
 
 static uint32_t barrier_id(struct machine *m, const struct warp *w, insn_slot s, uint32_t mask) {
@@ -345,7 +319,7 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
     break;
   default:
     if (mask)
-      unsupported(m, w, in, __builtin_ctz(mask));
+      exec_refuse(m, w, in, __builtin_ctz(mask));
     break;
   }
   top->pc++;
