@@ -247,7 +247,8 @@ static void draw_recorded(struct live_pen *p) {
 
 static void draw_no_gpu(struct live_pen *p) {
   const live *l = p->l;
-  bool said = l->phase == LIVE_DONE && counts(l);
+  bool details = !live_plan_sweeps(l) || l->picked >= 0; /* which say it themselves */
+  bool said = l->phase == LIVE_DONE && counts(l) && details;
   if (!l->no_cuda[0] || live_running(l) || said || live_pen_left(p) < 2)
     return;
   live_pen_sentence(p, ROLE_DIM, l->no_cuda);

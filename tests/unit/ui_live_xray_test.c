@@ -191,6 +191,33 @@ static void test_sampled_is_said(void **state) {
   end(&b);
 }
 
+/* Where nobody knows what the kernel computes, its counts are still counts. */
+static void test_not_verified(void **state) {
+  (void)state;
+  struct bench b = begin();
+  hello(&b, 1);
+  enter(&b, "e6", false);
+  live_command(b.l, CMD_RUN);
+  for (int i = 0; i < 2; i++) {
+    struct xray_result x = counted(&b, 8, i ? 2 : 40);
+    x.verified = false;
+    x.head.verify = (struct result_verify){0};
+    give_counts(&b, &x);
+  }
+  assert_int_equal(b.l->phase, LIVE_DONE);
+  assert_true(b.l->quantity == 20);
+  assert_hides(&b, "error");
+  live_plan_custom(b.l, catalog_find(b.rungs, "cuda/naive"), &b.l->run[0].size);
+  live_command(b.l, CMD_RUN);
+  live_command(b.l, CMD_ENTER);
+  struct xray_result x = counted(&b, 8, 40);
+  x.verified = false;
+  x.head.verify = (struct result_verify){0};
+  give_counts(&b, &x);
+  assert_shows(&b, "The operation is not known, so the result is not verified.");
+  end(&b);
+}
+
 static void test_sweep(void **state) {
   (void)state;
   struct bench b = begin();
@@ -205,6 +232,11 @@ static void test_sweep(void **state) {
   assert_shows(&b, "✓ 8 – 8 FLOP/B");
   assert_shows(&b, "2.00 FLOP/B"); /* the first point has its own */
   assert_shows(&b, "4.00 FLOP/B");
+  assert_shows(&b, "The x-ray runs the CUDA kernels: counts, no times.");
+  live_command(b.l, CMD_UP);
+  assert_shows(&b, "▸✓ cuda/tiled  T 16");
+  assert_shows(&b, "Counts, not milliseconds.");
+  assert_hides(&b, "The x-ray runs");
   end(&b);
 }
 
@@ -363,6 +395,7 @@ int main(void) {
       cmocka_unit_test(test_prediction_of_its_own),
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_sampled_is_said),
+      cmocka_unit_test(test_not_verified),
       cmocka_unit_test(test_sweep),
       cmocka_unit_test(test_time_is_not_made_up),
       cmocka_unit_test(test_cancel_and_faults),
