@@ -9,7 +9,7 @@ KERNELS, MODES, SIZE, SLACK = ["naive", "tiled", "rows", "square"], ["checked", 
 
 def cost(program, kernel, mode):
     with tempfile.TemporaryDirectory() as d:
-        r = subprocess.run(["valgrind", "--tool=callgrind", "--toggle-collect=xray_run",
+        r = subprocess.run(["valgrind", "--tool=callgrind", "--toggle-collect=exec_flow_block",
                             f"--callgrind-out-file={d}/out", program, kernel, mode, SIZE],
                            capture_output=True, text=True, check=True)
     return int(re.search(r"Collected : (\d+)", r.stderr)[1]) / float(r.stdout)

@@ -172,6 +172,66 @@ static void vote(const struct step *s) {
     depend_put_pred(s, s->in->p, data);
 }
 
+/* What only needs its operands to be the same there: results in dst and p. */
+static void same_operands(const struct step *s) {
+  const struct insn *in = s->in;
+  const insn_slot from[4] = {in->a, in->b, in->c, in->kind == INSN_ELECT ? in->vec[0] : 0};
+  bool data = in->pa.index > 0 && depend_pred_data(s, in->pa);
+  for (int i = 0; i < 4; i++)
+    data |= depend_get(s, from[i]) == FORMS_DATA;
+  for (int i = 0; i < 4 && !data; i++)
+    depend_fixed(s, depend_get(s, from[i]));
+  if (data && in->kind == INSN_CARRY) /* the flag is not followed */
+    fail(s);
+  if (in->kind != INSN_TESTP && in->kind != INSN_ISSPACEP)
+    depend_put(s, in->dst, data || in->kind == INSN_CLOCK ? FORMS_DATA : FORMS_NONE);
+  depend_put_pred(s, in->p, data);
+  depend_put_pred(s, in->p2, data);
+}
+
+static void asynchronous(const struct step *s) {
+  const struct insn *in = s->in;
+  enum ptx_space to = in->base_wide ? PTX_GENERIC : PTX_SHARED;
+  if (in->sub == ASYNC_COPY) {
+    if (!address(s, in->base, in->base_wide, in->offset, to, in->width) ||
+        !address(s, in->a, true, in->target, PTX_GLOBAL, in->width) ||
+        !depend_fixed(s, depend_get(s, in->b)) || depend_pred_data(s, in->pa))
+      fail(s);
+  } else if (in->sub == ASYNC_ARRIVE && !depend_fixed(s, depend_get(s, in->base))) {
+    fail(s);
+  }
+}
+
+/* Arrivals and tests come out the same where the warps run in step. */
+static void mbarrier(const struct step *s) {
+  const struct insn *in = s->in;
+  if (!depend_fixed(s, depend_get(s, in->base)) || !depend_fixed(s, depend_get(s, in->a)))
+    fail(s);
+  depend_put(s, in->dst, FORMS_NONE);
+  depend_put_pred(s, in->p, false);
+}
+
+static void tensor(const struct step *s) {
+  const struct insn *in = s->in;
+  if (in->kind == INSN_MATRIX_LD || in->kind == INSN_MATRIX_ST)
+    if (!address(s, in->base, in->base_wide, in->offset, (enum ptx_space)in->space, 16))
+      fail(s);
+  if (in->kind == INSN_MATRIX_LD)
+    for (int i = 0; i < in->nvec; i++)
+      depend_put(s, in->vec[i], FORMS_DATA);
+  if (in->kind == INSN_MMA)
+    for (int i = 0; i < in->tensor->d.n; i++)
+      depend_put(s, in->tensor->d.reg[i], FORMS_DATA);
+  if (in->kind == INSN_MOVMATRIX)
+    depend_put(s, in->dst, FORMS_DATA);
+}
+
+/* A call that only writes text; what others are given is not followed. */
+static void call(const struct step *s) {
+  if (s->d->program->calls[s->in->target].what != CALL_VPRINTF)
+    fail(s);
+}
+
 static void step(const struct step *s) {
   const struct insn *in = s->in;
   switch ((enum insn_kind)in->kind) {
@@ -221,6 +281,35 @@ static void step(const struct step *s) {
   case INSN_REDUX:
   case INSN_MATCH:
     plain(s);
+    return;
+  case INSN_HALF:
+  case INSN_SET:
+  case INSN_CVT_PACK:
+  case INSN_CARRY:
+  case INSN_LOP3:
+  case INSN_TESTP:
+  case INSN_ISSPACEP:
+  case INSN_CLOCK:
+  case INSN_ELECT:
+    same_operands(s);
+    return;
+  case INSN_ASYNC:
+    asynchronous(s);
+    return;
+  case INSN_MBAR:
+    mbarrier(s);
+    return;
+  case INSN_MMA:
+  case INSN_MATRIX_LD:
+  case INSN_MATRIX_ST:
+  case INSN_MOVMATRIX:
+    tensor(s);
+    return;
+  case INSN_CALL:
+    call(s);
+    return;
+  case INSN_BRX:
+    all_fixed(s, depend_get(s, in->a), FORMS_NONE, FORMS_NONE);
     return;
   case INSN_BRA:
   case INSN_RET:

@@ -265,7 +265,7 @@ bool exec_fast(struct machine *m, struct warp *w, const struct insn *in) {
       first + p->high - piece->base > piece->bytes - bytes)
     return false;
   count(m, w, in, p, first);
-  if (shadow_watches(m->shadow, in->space == PTX_SHARED, piece))
+  if (m->copies_open || shadow_watches(m->shadow, in->space == PTX_SHARED, piece))
     check(m, w, in, piece, p, first);
   unsigned char *at = piece->data + (first - piece->base);
   if (in->kind == INSN_LD)
