@@ -393,6 +393,9 @@ struct program *decode_kernel(const struct ptx_module *module, const struct ptx_
   decode_const(&d, 0, 4); /* so that there is a table */
   decode_call_room(p);
   flow_resolve(p);
+  for (int i = 0; i < p->ncode; i++)
+    p->code[i].plain = p->code[i].kind == INSN_ALU && !p->code[i].ftz && !p->code[i].sat &&
+                       !p->code[i].round;
   return p;
 }
 

@@ -201,7 +201,7 @@ static void spread_addresses(int64_t *out, const int64_t *wide, int64_t first) {
 
 static void count(struct machine *m, const struct warp *w, const struct insn *in, struct pattern *p,
                   int64_t first) {
-  struct tally_cell *cell = tally_cell(m->tally, (int)(in - m->program->code));
+  struct tally_cell *cell = &m->cells[in - m->program->code];
   int width = in->width * in->nvec, column = 0;
   bool shared = in->space == PTX_SHARED;
   if (shared) {
@@ -248,8 +248,26 @@ static void check(struct machine *m, const struct warp *w, const struct insn *in
     shadow_global(m, w, in, piece, address, UINT32_MAX, bytes, kind);
 }
 
+/* A parameter at a constant place: the same for all lanes. */
+static bool param(struct machine *m, struct warp *w, const struct insn *in) {
+  if (in->kind != INSN_LD || in->base >= 0 || in->nvec != 1 || in->width < 4 ||
+      in->vec_bytes[0] != in->width)
+    return false;
+  const void *base = machine_lanes(m, w, in->base);
+  int64_t at = in->offset + (in->base_wide ? *(const lane_s64 *)base : *(const lane_s32 *)base);
+  const struct memory_piece *p = memory_find(m->memory, PTX_PARAM, at, 0);
+  unsigned char *to = w->regs + (int64_t)in->vec[0] * INSN_UNIT;
+  if (!p || at < 0 || at > p->bytes - in->width || at % in->width)
+    return false;
+  for (int l = 0; l < INSN_LANES; l++)
+    memcpy(to + l * in->width, p->data + at, in->width);
+  return true;
+}
+
 bool exec_fast(struct machine *m, struct warp *w, const struct insn *in) {
   struct memo *memo = m->fast->of[in - m->program->code];
+  if (in->space == PTX_PARAM)
+    return param(m, w, in);
   if (!memo || memo->misses >= GIVE_UP)
     return false;
   const void *base = machine_lanes(m, w, in->base);

@@ -1,5 +1,6 @@
 #include "sim/xray/exec_flow.h"
 
+#include "base/alloc.h"
 #include "sim/xray/clock.h"
 #include "sim/xray/depend.h"
 #include "sim/xray/exec_async.h"
@@ -16,48 +17,60 @@
 #include <string.h>
 
 enum {
-  LOOK_UP = 1024,   /* instructions between two looks at the stop flag */
   TURN = 64,        /* looks before other warps have a turn */
   IDLE_TURNS = 1000 /* of all warps, polling mbarriers, before nothing more is hoped for */
 };
 
 /* ---- special registers */
 
-static uint64_t special_value(const struct machine *m, const struct warp *w, struct slice name,
-                              int lane) {
+static const char *const specials[] = {
+    "%tid.x",       "%tid.y",       "%tid.z",
+    "%ntid.x",      "%ntid.y",      "%ntid.z",
+    "%ctaid.x",     "%ctaid.y",     "%ctaid.z",
+    "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
+    "%laneid",      "%warpid",      "%nwarpid",
+    "%lanemask_eq", "%lanemask_lt", "%lanemask_le",
+    "%lanemask_gt", "%lanemask_ge", "%dynamic_smem_size",
+};
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+static int special_of(struct slice name) {
+  for (int i = 0; i < SPECIALS; i++)
+    if (ptx_lex_is(name, specials[i]))
+      return i;
+  return -1; /* clocks and the number of the SM are 0 */
+}
+
+/* Values in the order of the names. */
+static void special_values(const struct machine *m, const struct warp *w, int lane,
+                           int64_t out[SPECIALS]) {
   const int64_t *block = m->launch->block, *grid = m->launch->grid;
   int64_t t = (int64_t)w->index * INSN_LANES + lane;
   uint32_t bit = 1u << lane;
-  const struct {
-    const char *name;
-    int64_t value;
-  } of[] = {
-      {"%tid.x", t % block[0]},
-      {"%tid.y", t / block[0] % block[1]},
-      {"%tid.z", t / block[0] / block[1]},
-      {"%ntid.x", block[0]},
-      {"%ntid.y", block[1]},
-      {"%ntid.z", block[2]},
-      {"%ctaid.x", m->block[0]},
-      {"%ctaid.y", m->block[1]},
-      {"%ctaid.z", m->block[2]},
-      {"%nctaid.x", grid[0]},
-      {"%nctaid.y", grid[1]},
-      {"%nctaid.z", grid[2]},
-      {"%laneid", lane},
-      {"%warpid", w->index},
-      {"%nwarpid", m->nwarps},
-      {"%lanemask_eq", bit},
-      {"%lanemask_lt", bit - 1},
-      {"%lanemask_le", bit | (bit - 1)},
-      {"%lanemask_gt", ~(bit | (bit - 1))},
-      {"%lanemask_ge", ~(bit - 1)},
-      {"%dynamic_smem_size", m->launch->shared_bytes},
+  const int64_t of[] = {
+      t % block[0],
+      t / block[0] % block[1],
+      t / block[0] / block[1],
+      block[0],
+      block[1],
+      block[2],
+      m->block[0],
+      m->block[1],
+      m->block[2],
+      grid[0],
+      grid[1],
+      grid[2],
+      lane,
+      w->index,
+      m->nwarps,
+      bit,
+      bit - 1,
+      bit | (bit - 1),
+      ~(bit | (bit - 1)),
+      ~(bit - 1),
+      m->launch->shared_bytes,
   };
-  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-    if (ptx_lex_is(name, of[i].name))
-      return (uint64_t)of[i].value;
-  return 0; /* clocks and the number of the SM */
+  memcpy(out, of, sizeof of);
 }
 
 static void start_warp(struct machine *m, struct warp *w) {
@@ -78,12 +91,15 @@ static void start_warp(struct machine *m, struct warp *w) {
   w->stack[0] = (struct path){0, -1, w->alive};
   if (m->depend)
     depend_warp(m, w);
-  for (int i = 0; i < p->nspecials; i++)
-    for (int l = 0; l < INSN_LANES; l++) {
-      uint64_t v = special_value(m, w, p->specials[i].name, l);
-      memcpy(machine_lanes(m, w, p->specials[i].slot) + l * p->specials[i].bytes, &v,
-             (size_t)p->specials[i].bytes);
+  for (int l = 0; l < INSN_LANES && p->nspecials; l++) {
+    int64_t value[SPECIALS];
+    special_values(m, w, l, value);
+    for (int i = 0; i < p->nspecials; i++) {
+      const struct insn_special *s = &p->specials[i];
+      int64_t v = m->special_of[i] >= 0 ? value[m->special_of[i]] : 0;
+      memcpy(machine_lanes(m, w, s->slot) + l * s->bytes, &v, (size_t)s->bytes);
     }
+  }
 }
 
 /* ---- branches and ends */
@@ -351,19 +367,27 @@ static void run_warp(struct machine *m, struct warp *w) {
       continue;
     }
     const struct insn *in = &code[top->pc];
-    if (--m->left < 0 && !launch_refill(m)) {
-      out_of_budget(m, w, in, top->mask);
-      return;
+    if (--m->left < 0) {
+      if (!launch_refill(m)) {
+        out_of_budget(m, w, in, top->mask);
+        return;
+      }
+      if (look_up(m, w)) {
+        m->left++;
+        return;
+      }
     }
-    if ((m->left & (LOOK_UP - 1)) == 0 && look_up(m, w))
-      return;
     uint32_t mask = in->has_guard ? top->mask & machine_pred(w, in->guard) : top->mask;
     if (m->depend)
       depend_step(m, w, in, mask);
-    struct tally_cell *cell = tally_cell(m->tally, top->pc);
+    struct tally_cell *cell = &m->cells[top->pc];
     cell->runs++;
     cell->threads += mask == UINT32_MAX ? INSN_LANES : __builtin_popcount(mask);
-    if (in->kind == INSN_LD || in->kind == INSN_ST || in->kind == INSN_ATOM) {
+    if (in->plain && mask == UINT32_MAX) {
+      in->alu(machine_lanes(m, w, in->dst), machine_lanes(m, w, in->a), machine_lanes(m, w, in->b),
+              machine_lanes(m, w, in->c));
+      top->pc++;
+    } else if (in->kind == INSN_LD || in->kind == INSN_ST || in->kind == INSN_ATOM) {
       if (mask)
         exec_mem(m, w, in, mask);
       top->pc++;
@@ -413,6 +437,11 @@ bool exec_flow_block(struct machine *m) {
   m->epoch = 1;
   exec_async_clear(m);
   clock_next_block(m->clock);
+  if (!m->special_of) {
+    m->special_of = alloc_zero((size_t)m->program->nspecials, sizeof *m->special_of);
+    for (int i = 0; i < m->program->nspecials; i++)
+      m->special_of[i] = special_of(m->program->specials[i].name);
+  }
   for (int i = 0; i < m->nwarps; i++)
     start_warp(m, &m->warps[i]);
   for (;;) {

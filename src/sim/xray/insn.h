@@ -128,6 +128,7 @@ struct insn {
   uint8_t half;          /* bits of exec_half.h */
   uint16_t flop;         /* operations of a lane in f64, halves and tensor cores */
   bool has_guard;
+  bool plain; /* an INSN_ALU that is its function and nothing else */
   struct insn_pred guard;
   insn_slot dst, a, b, c;
   struct insn_pred p, p2, pa, pb; /* written: p, p2 (index -1: none); read: pa, pb */

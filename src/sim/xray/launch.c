@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 64, SLICE = 1 << 20, CHUNKS = 16, MAX_CHUNK = 256 };
+enum { MAX_THREADS = 64, SLICE = 1024 /* between two looks at the stop flag */, CHUNKS = 16, MAX_CHUNK = 256 };
 static const int64_t default_budget = (int64_t)1 << 33;
 static const int64_t most_saved = (int64_t)1 << 30; /* bytes of arrays copied for a second run */
 
@@ -33,6 +33,7 @@ struct machine *launch_machine(struct launch *l, struct memory *memory, int chec
   m->memory = memory;
   m->report = report_new(l->module, l->program);
   m->tally = tally_new(l->program);
+  m->cells = tally_cell(m->tally, 0);
   m->shadow = shadow_new(l->program, memory, l->ask, checks);
   m->fast = exec_fast_new(l->program);
   m->nwarps = (int)((b[0] * b[1] * b[2] + INSN_LANES - 1) / INSN_LANES);
@@ -57,6 +58,7 @@ void launch_machine_free(struct machine *m) {
     free(m->warps[i].preds);
   }
   free(m->warps);
+  free(m->special_of);
   free(m->scratch);
   exec_async_free(m);
   clock_free(m->clock);
@@ -98,6 +100,7 @@ bool launch_block(struct machine *m, int64_t number) {
   m->left = 0;
   m->block_left = m->launch->block_budget > 0 ? m->launch->block_budget : INT64_MAX;
   m->halted = launch_stopped(m);
+  launch_refill(m); /* if nothing is left, the first instruction tells */
   if (m->depend)
     depend_begin(m->depend, m);
   bool ok = !m->halted && exec_flow_block(m);

@@ -8,6 +8,7 @@
 struct memory;
 struct shadow;
 struct tally;
+struct tally_cell;
 struct report;
 struct fast;
 struct print_log;
@@ -59,6 +60,8 @@ struct machine {
   struct memory *memory;
   struct shadow *shadow;
   struct tally *tally;
+  struct tally_cell *cells; /* its counters, by instruction */
+  int *special_of;          /* what each special register of the program is; made by exec_flow */
   struct report *report;
   struct fast *fast; /* what loads and stores looked like so far */
   int64_t block[3];
@@ -66,20 +69,20 @@ struct machine {
   struct warp *warps;
   int nwarps;
   struct barrier barriers[MACHINE_BARRIERS];
-  uint32_t epoch;          /* of the block: 1 at first, one more at each barrier */
-  int64_t left;            /* of the part of the budget that was taken */
-  int64_t block_left;      /* of the budget of this block, not taken yet */
-  int64_t executed;        /* blocks that ended */
-  bool asks;               /* runs on the thread that may ask whether to stop */
-  bool traces;             /* the events of this block are wanted */
-  struct depend *depend;   /* NULL, or follows what hangs on the block */
-  bool halted;             /* nothing more can be run */
-  struct print_log *print; /* NULL: nothing was printed */
+  uint32_t epoch;            /* of the block: 1 at first, one more at each barrier */
+  int64_t left;              /* of the part of the budget that was taken */
+  int64_t block_left;        /* of the budget of this block, not taken yet */
+  int64_t executed;          /* blocks that ended */
+  bool asks;                 /* runs on the thread that may ask whether to stop */
+  bool traces;               /* the events of this block are wanted */
+  struct depend *depend;     /* NULL, or follows what hangs on the block */
+  bool halted;               /* nothing more can be run */
+  struct print_log *print;   /* NULL: nothing was printed */
   struct async_state *async; /* NULL: no cp.async yet */
   int64_t copies_open;       /* of lanes, that nobody waited for yet */
   struct clock *clock;       /* NULL: __syncthreads alone orders the warps */
   int64_t events;            /* arrivals at mbarriers: a sign that the block gets on */
-  unsigned char *scratch; /* 4 units */
+  unsigned char *scratch;    /* 4 units */
 };
 
 /* The 32 lanes of a slot. */

@@ -178,6 +178,16 @@ static void shared_touch(struct machine *m, const struct warp *w, const struct i
   u->atomic = kind == SHADOW_ATOMIC;
 }
 
+/* A read of what was written before the last barrier: most are. */
+static inline bool quiet(const struct machine *m, const struct warp *w, const struct insn *in,
+                         int lane, int64_t i) {
+  struct shared_unit *u = &m->shadow->shared[i];
+  if (u->written == 0 || u->written == m->epoch)
+    return false;
+  note_read(m, u, w->index * INSN_LANES + lane, in->line);
+  return true;
+}
+
 void shadow_shared(struct machine *m, const struct warp *w, const struct insn *in,
                    const int64_t address[32], uint32_t mask, int bytes, enum shadow_access kind) {
   struct shadow *s = m->shadow;
@@ -198,6 +208,8 @@ void shadow_shared(struct machine *m, const struct warp *w, const struct insn *i
     if (kind == SHADOW_READ && address[l] == last)
       continue;
     last = address[l];
+    if (kind == SHADOW_READ && bytes == 1 << shift && quiet(m, w, in, l, address[l] >> shift))
+      continue;
     for (int64_t i = address[l] >> shift; i <= (address[l] + bytes - 1) >> shift; i++)
       shared_touch(m, w, in, l, &s->shared[i], i << shift, kind);
   }
