@@ -3,6 +3,7 @@
  * held against tests/bench/xray_cost.json.
  *
  *   xray_bench            everything
+ *   xray_bench large KERNEL    one sampled run
  *   xray_bench KERNEL MODE N   one run, for callgrind: prints its warp instructions */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -164,7 +165,16 @@ static int one(const char *kernel, const char *mode, const char *size) {
   die("no such kernel or mode");
 }
 
+static int large_one(const char *kernel) {
+  for (int k = 0; k < KERNELS; k++)
+    if (strcmp(kernels[k].name, kernel) == 0)
+      printf("%lld\n", (long long)run(&kernels[k], &modes[0], LARGE, true).blocks_executed);
+  return 0;
+}
+
 int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "large") == 0)
+    return large_one(argv[2]);
   if (argc == 4)
     return one(argv[1], argv[2], argv[3]);
   table();

@@ -232,6 +232,43 @@ static void call(const struct step *s) {
     fail(s);
 }
 
+static void rare(const struct step *s) {
+  switch ((enum insn_kind)s->in->kind) {
+  case INSN_HALF:
+  case INSN_SET:
+  case INSN_CVT_PACK:
+  case INSN_CARRY:
+  case INSN_LOP3:
+  case INSN_TESTP:
+  case INSN_ISSPACEP:
+  case INSN_CLOCK:
+  case INSN_ELECT:
+    same_operands(s);
+    return;
+  case INSN_ASYNC:
+    asynchronous(s);
+    return;
+  case INSN_MBAR:
+    mbarrier(s);
+    return;
+  case INSN_MMA:
+  case INSN_MATRIX_LD:
+  case INSN_MATRIX_ST:
+  case INSN_MOVMATRIX:
+    tensor(s);
+    return;
+  case INSN_CALL:
+    call(s);
+    return;
+  case INSN_BRX:
+    all_fixed(s, depend_get(s, s->in->a), FORMS_NONE, FORMS_NONE);
+    return;
+  default:
+    fail(s);
+    return;
+  }
+}
+
 static void step(const struct step *s) {
   const struct insn *in = s->in;
   switch ((enum insn_kind)in->kind) {
@@ -282,35 +319,6 @@ static void step(const struct step *s) {
   case INSN_MATCH:
     plain(s);
     return;
-  case INSN_HALF:
-  case INSN_SET:
-  case INSN_CVT_PACK:
-  case INSN_CARRY:
-  case INSN_LOP3:
-  case INSN_TESTP:
-  case INSN_ISSPACEP:
-  case INSN_CLOCK:
-  case INSN_ELECT:
-    same_operands(s);
-    return;
-  case INSN_ASYNC:
-    asynchronous(s);
-    return;
-  case INSN_MBAR:
-    mbarrier(s);
-    return;
-  case INSN_MMA:
-  case INSN_MATRIX_LD:
-  case INSN_MATRIX_ST:
-  case INSN_MOVMATRIX:
-    tensor(s);
-    return;
-  case INSN_CALL:
-    call(s);
-    return;
-  case INSN_BRX:
-    all_fixed(s, depend_get(s, in->a), FORMS_NONE, FORMS_NONE);
-    return;
   case INSN_BRA:
   case INSN_RET:
   case INSN_WARP_SYNC:
@@ -318,7 +326,7 @@ static void step(const struct step *s) {
   case INSN_NOP:
     return;
   default:
-    fail(s);
+    rare(s);
     return;
   }
 }

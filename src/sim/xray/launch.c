@@ -18,7 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 64, SLICE = 1024 /* between two looks at the stop flag */, CHUNKS = 16, MAX_CHUNK = 256 };
+enum {
+  MAX_THREADS = 64,
+  SLICE = 1024, /* warp instructions between two looks at the stop flag */
+  CHUNKS = 16,
+  MAX_CHUNK = 256
+};
 static const int64_t default_budget = (int64_t)1 << 33;
 static const int64_t most_saved = (int64_t)1 << 30; /* bytes of arrays copied for a second run */
 

@@ -46,6 +46,10 @@ struct shadow {
   int nglobal;
 };
 
+/* The place of unit i: with gaps, so that the rows of a matrix whose length is a power of two do not
+ * meet in the same sets of the cache. */
+static inline int64_t spread(int64_t i) { return i + (i >> 10) * 16; }
+
 static bool has_narrow(const struct program *p, enum ptx_space space) {
   for (int i = 0; i < p->ncode; i++) {
     const struct insn *in = &p->code[i];
@@ -71,7 +75,7 @@ struct shadow *shadow_new(const struct program *p, const struct memory *mem,
   for (int i = 0; i < launch->narrays; i++)
     if (s->checks_races || (s->checks_init && !launch->arrays[i].written)) {
       s->units[i] = (memory_array(mem, i)->bytes >> s->shift_global) + 16;
-      s->global[i] = alloc_zero((size_t)s->units[i], sizeof **s->global);
+      s->global[i] = alloc_zero((size_t)spread(s->units[i]), sizeof **s->global);
     }
   s->notes = alloc_zero((size_t)launch->narrays + 1, sizeof *s->notes);
   s->read_line = alloc_zero((size_t)launch->narrays + 1, sizeof *s->read_line);
@@ -345,7 +349,7 @@ static bool was_written(const struct machine *m, const struct memory_piece *p) {
 static void global_touch(const struct global_access *g) {
   const struct shadow *s = g->m->shadow;
   int array = g->piece->array;
-  struct global_unit *u = &s->global[array][g->unit];
+  struct global_unit *u = &s->global[array][spread(g->unit)];
   struct global_note *note = s->notes[array] ? &s->notes[array][g->unit] : NULL;
   if (!insn_stores(g->in) && s->checks_init && !was_written(g->m, g->piece) && !u->writer)
     report_problem(g->m, g->w, g->in, g->lane, XRAY_UNINIT_GLOBAL, true,
@@ -413,10 +417,10 @@ bool shadow_quiet_read(struct machine *m, const struct insn *in, const struct me
   int64_t at = address - piece->base;
   if (s->notes[piece->array] || !was_written(m, piece))
     return false;
-  struct global_unit *u = s->global[piece->array] + (at >> s->shift_global);
-  int64_t n = bytes >> s->shift_global;
+  int64_t first = at >> s->shift_global, n = bytes >> s->shift_global;
+  struct global_unit *u = s->global[piece->array] + spread(first);
   uint16_t *line = &s->read_line[piece->array];
-  if (in->ordered || !all_quiet(u, n))
+  if (in->ordered || spread(first + n - 1) - spread(first) != n - 1 || !all_quiet(u, n))
     return false;
   if (*line != in->line)
     *line = *line ? MANY_LINES : (uint16_t)in->line;
@@ -438,7 +442,7 @@ static LANES_HOT bool units_meet(const struct global_unit *a, const struct globa
 
 bool shadow_meet(const struct shadow *a, const struct shadow *b) {
   for (int i = 0; i < a->nglobal; i++)
-    if (a->global[i] && b->global[i] && units_meet(a->global[i], b->global[i], a->units[i]))
+    if (a->global[i] && b->global[i] && units_meet(a->global[i], b->global[i], spread(a->units[i])))
       return true;
   return false;
 }
