@@ -46,7 +46,7 @@ struct shadow {
   int nglobal;
 };
 
-/* The place of unit i: with gaps, so that the rows of a matrix whose length is a power of two do not
+/* The place of unit i: with gaps, so that rows whose length is a power of two do not
  * meet in the same sets of the cache. */
 static inline int64_t spread(int64_t i) { return i + (i >> 10) * 16; }
 
