@@ -8,6 +8,8 @@
 #include "app/xray_text.h"
 #include "app/xray_totals.h"
 #include "base/alloc.h"
+#include "base/sentences.h"
+#include "base/utf8.h"
 #include "kernels/catalog.h"
 #include <errno.h>
 #include <langinfo.h>
@@ -168,8 +170,23 @@ static bool is_usage(const char *code) {
   return false;
 }
 
-static int fail(const struct watch *w) {
+/* In Chinese where that is asked for; one that is too long ends at a whole sign. */
+static void in_chinese(char *text, size_t size) {
+  char *own = sentences_in(text, true);
+  size_t bad;
+  snprintf(text, size, "%s", own);
+  if (!utf8_valid(text, strlen(text), &bad))
+    text[bad] = '\0';
+  free(own);
+}
+
+static int fail(const struct watch *w, enum lang lang) {
   struct device_fault f = w->fault;
+  if (lang == LANG_ZH) {
+    in_chinese(f.what, sizeof f.what);
+    in_chinese(f.why, sizeof f.why);
+    in_chinese(f.next, sizeof f.next);
+  }
   bool log = w->log && w->log[0];
   if (log)
     f.why[0] = '\0'; /* the compiler's own words follow whole */
@@ -190,7 +207,7 @@ static int look(client *c, const struct xray_args *a, struct watch *w) {
   if (end == CLIENT_CANCELLED)
     return options_fail("xray", 1, "Cancelled; nothing was kept.");
   if (end != CLIENT_XRAY || !w->has_result)
-    return fail(w);
+    return fail(w, a->lang);
   if (a->file)
     xray_text_fill(&w->result, a->name);
   return show(a, w);
