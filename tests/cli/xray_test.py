@@ -329,6 +329,13 @@ def a_ptx_file_needs_no_compiler():
     assert r["problems"] == [] and r["gld_requests"] > 0 and r["sts_requests"] > 0, r
 
 
+@test
+def a_built_in_kernel_needs_no_compiler_either():
+    r = one(xray("cuda/tiled", "-M", "64", "-N", "64", "-K", "64", "--json", env=dict(ENV, MMTUTOR_NVRTC="/nowhere")))
+    assert r["verify"]["ok"] and r["ffma"] == 64**3, r
+    assert {l["line"]: l["ffma"] for l in r["lines"] if l.get("ffma")} == {at("fma"): 64**3}, r["lines"]
+
+
 FAULTS = open(os.path.join(FIXTURES, "faults.cu"), encoding="utf-8").read()
 
 
