@@ -28,7 +28,7 @@ static inline void ptx_files_names(char *text) {
   *to = '\0';
 }
 
-/* Builds one for an architecture, PTX with its source lines; NULL with the log. The caller frees. */
+/* Builds one for an architecture, PTX with source lines; NULL with the log. The caller frees. */
 static inline char *ptx_files_build(const struct nvrtc *n, const struct ptx_file *f,
                                     const char *arch, size_t *size, char **log) {
   const struct kernel *k = f->kernel;
