@@ -131,16 +131,21 @@ static void test_kept_shapes(void **state) {
   assert_true(shapes >= 8);
 }
 
-static struct xray_report run_square(const xray_module *m, const struct xray_mix *sass) {
-  enum { M = 64, N = 128, K = 64 };
-  float *data = alloc_zero(M * K + K * N + M * N, sizeof *data);
-  struct xray_array arrays[3] = {{"A", data, M * K * 4, true},
-                                 {"B", data + M * K, K * N * 4, true},
-                                 {"C", data + M * K + K * N, M * N * 4, false}};
-  struct xray_arg args[6] = {{.array = 0},  {.array = 1},  {.array = 2},
-                             tables_int(M), tables_int(N), tables_int(K)};
-  struct xray_launch l = {.grid = {1, 1, 1},
-                          .block = {256, 1, 1},
+struct launch {
+  int M, N, K, grid[2], block[2];
+};
+
+static struct xray_report run_shape(const xray_module *m, const struct xray_mix *sass,
+                                    const struct launch *a) {
+  size_t na = (size_t)(a->M * a->K), nb = (size_t)(a->K * a->N), nc = (size_t)(a->M * a->N);
+  float *data = alloc_zero(na + nb + nc, sizeof *data);
+  struct xray_array arrays[3] = {{"A", data, na * 4, true},
+                                 {"B", data + na, nb * 4, true},
+                                 {"C", data + na + nb, nc * 4, false}};
+  struct xray_arg args[6] = {{.array = 0},     {.array = 1},     {.array = 2},
+                             tables_int(a->M), tables_int(a->N), tables_int(a->K)};
+  struct xray_launch l = {.grid = {a->grid[0], a->grid[1], 1},
+                          .block = {a->block[0], a->block[1], 1},
                           .arrays = arrays,
                           .narrays = 3,
                           .args = args,
@@ -165,18 +170,73 @@ static void test_peeled_loop(void **state) {
   xray_module *m = load(ptx, size);
   struct xray_mix sass = {
       .lds = {20, 4, 14}, .sts = {14, 0, 0}, .ldg = {14, 0, 0}, .stg = {32, 0, 0}, .ffma = 224};
+  const struct launch once = {64, 128, 64, {1, 1}, {256, 1}};
   double warps = 8, tiles = 2;
-  struct xray_report r = run_square(m, &sass);
+  struct xray_report r = run_shape(m, &sass, &once);
   assert_false(r.ptx_level);
   assert_true(sass_mix_equal(&r.mix, &sass));
   tables_expect("peeled", "loads", r.counts.lds_requests, warps * tiles * (8 + 6 * 30));
   xray_report_done(&r);
-  r = run_square(m, NULL); /* as it stands: 4 LDS and 2 LDS.128 a trip */
+  r = run_shape(m, NULL, &once); /* as it stands: 4 LDS and 2 LDS.128 a trip */
   assert_true(r.ptx_level);
   tables_expect("as it stands", "loads", r.counts.lds_requests, warps * tiles * 32 * 6);
   xray_report_done(&r);
   xray_free(m);
   free(ptx);
+}
+
+/* The counts of a row of shapes.txt; false if it has none of that name. */
+static bool find_sass(const char *name, struct xray_mix *sass) {
+  size_t size = 0;
+  char *text = tables_read(DIR "shapes/shapes.txt", &size), *rest = text;
+  bool found = false;
+  for (char *line; !found && (line = strsep(&rest, "\n"));) {
+    struct tables_shape s;
+    found = tables_shape_read(&s, line) && strcmp(s.name, name) == 0;
+    *sass = s.sass;
+  }
+  free(text);
+  return found;
+}
+
+/* Counters of an H200 (shapes/h200.txt), for the shapes whose PTX is kept. */
+static void test_hardware(void **state) {
+  (void)state;
+  FILE *f = fopen(DIR "shapes/h200.txt", "r");
+  assert_non_null(f);
+  char line[400], name[80], path[200];
+  int shapes = 0;
+  while (fgets(line, sizeof line, f)) {
+    struct launch l = {256, 256, 256, {0}, {0}};
+    double lds, lds_wave, sts_wave, ffma, gld, gld_sectors, gst_sectors;
+    if (sscanf(line, "%79s %d %d %d %d %lf %lf %lf %lf %lf %lf %lf", name, &l.grid[0], &l.grid[1],
+               &l.block[0], &l.block[1], &lds, &lds_wave, &sts_wave, &ffma, &gld, &gld_sectors,
+               &gst_sectors) != 12)
+      continue;
+    size_t size = 0;
+    snprintf(path, sizeof path, DIR "shapes/%s.ptx", name);
+    char *ptx = tables_read(path, &size);
+    if (!ptx)
+      continue;
+    struct xray_mix sass;
+    assert_true(find_sass(name, &sass));
+    xray_module *m = load(ptx, size);
+    struct xray_report r = run_shape(m, &sass, &l);
+    assert_false(r.ptx_level);
+    tables_expect(name, "shared loads", r.counts.lds_requests, lds);
+    tables_expect(name, "shared load wavefronts", r.counts.lds_wavefronts, lds_wave);
+    tables_expect(name, "shared store wavefronts", r.counts.sts_wavefronts, sts_wave);
+    tables_expect(name, "ffma", r.counts.ffma, ffma);
+    tables_expect(name, "load requests", r.counts.gld_requests, gld);
+    tables_expect(name, "load sectors", r.counts.gld_sectors, gld_sectors);
+    tables_expect(name, "store sectors", r.counts.gst_sectors, gst_sectors);
+    xray_report_done(&r);
+    xray_free(m);
+    free(ptx);
+    shapes++;
+  }
+  fclose(f);
+  assert_true(shapes >= 8);
 }
 
 static void test_patterns(void **state) {
@@ -195,6 +255,7 @@ int main(void) {
       cmocka_unit_test(test_words),       cmocka_unit_test(test_widths),
       cmocka_unit_test(test_between),     cmocka_unit_test(test_kept_shapes),
       cmocka_unit_test(test_peeled_loop), cmocka_unit_test(test_patterns),
+      cmocka_unit_test(test_hardware),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
