@@ -5,6 +5,7 @@
 #include "sim/xray/decode_op.h"
 #include "sim/xray/decode_part.h"
 #include "sim/xray/flow.h"
+#include "sim/xray/ptx_body.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,10 +312,18 @@ static int32_t line_index(struct program *p, int file, int line) {
 
 int32_t decode_label(const struct decoder *d, struct slice name, int scope) {
   const struct ptx_func *f = d->func;
-  for (; scope >= 0; scope = f->scope_parent[scope])
-    for (int i = 0; i < f->nlabels; i++)
-      if (f->labels[i].scope == scope && same(f->labels[i].name, name))
-        return d->first + f->labels[i].at;
+  for (; scope >= 0; scope = f->scope_parent[scope]) {
+    int from = 0, to = f->nlabels; /* the first that is not below lies in [from, to] */
+    while (from < to) {
+      int mid = from + (to - from) / 2;
+      if (ptx_body_label_order(&f->labels[mid], scope, name) < 0)
+        from = mid + 1;
+      else
+        to = mid;
+    }
+    if (to < f->nlabels && ptx_body_label_order(&f->labels[to], scope, name) == 0)
+      return d->first + f->labels[to].at;
+  }
   return -1;
 }
 

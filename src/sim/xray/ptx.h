@@ -96,7 +96,7 @@ struct ptx_func {
   int ncode;
   struct ptx_operand *pool;
   int npool;
-  struct ptx_label *labels;
+  struct ptx_label *labels; /* sorted: ptx_body_label_order */
   int nlabels;
   struct ptx_table *tables;
   int ntables;

@@ -398,6 +398,20 @@ static void open_scope(struct body *b) {
 
 enum { MAX_DEPTH = 64 };
 
+static int by_scope_and_name(const void *x, const void *y) {
+  const struct ptx_label *a = x, *b = y;
+  int c = ptx_body_label_order(a, b->scope, b->name);
+  return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+int ptx_body_label_order(const struct ptx_label *l, int scope, struct slice name) {
+  if (l->scope != scope)
+    return l->scope < scope ? -1 : 1;
+  if (l->name.n != name.n)
+    return l->name.n < name.n ? -1 : 1;
+  return memcmp(l->name.p, name.p, (size_t)name.n);
+}
+
 void ptx_body_read(struct ptx_reader *r, struct ptx_func *f) {
   struct body b = {.r = r, .f = f, .scope = -1};
   int marks[MAX_DEPTH], depth = 0;
@@ -421,5 +435,7 @@ void ptx_body_read(struct ptx_reader *r, struct ptx_func *f) {
       read_insn(&b);
     }
   } while (depth > 0 && !r->failed);
+  if (f->nlabels)
+    qsort(f->labels, (size_t)f->nlabels, sizeof *f->labels, by_scope_and_name);
   free(b.decls);
 }

@@ -15,6 +15,9 @@ struct ptx_reader {
 /* Reads from "{" to its "}"; what was read lies in f. A failure is noted in the reader. */
 void ptx_body_read(struct ptx_reader *r, struct ptx_func *f);
 
+/* The order in which the labels of a function stand: below, at or above this scope and name. */
+int ptx_body_label_order(const struct ptx_label *l, int scope, struct slice name);
+
 /* ---- helpers in ptx_parse.c. Those that return bool return false once the reading has failed. */
 bool ptx_parse_fail(struct ptx_reader *r, const char *what);
 bool ptx_parse_accept(struct ptx_reader *r, const char *word); /* skips the word if it is there */
