@@ -136,6 +136,7 @@ static bool copies(struct decoder *d, insn_slot from, int bytes) {
   d->out->kind = INSN_ALU;
   d->out->alu =
       exec_alu_find(bytes == 8 ? (struct slice){"mov.b64", 7} : (struct slice){"mov.b32", 7})->fn;
+  d->out->sig = bytes == 8 ? "8:8" : "4:4";
   d->out->dst_bytes = (uint8_t)bytes;
   d->out->dst = decode_dest(d, &d->src->a[0], bytes);
   d->out->a = from;

@@ -80,6 +80,7 @@ static bool alu(struct decoder *d) {
   insn_slot *to[] = {&d->out->a, &d->out->b, &d->out->c};
   d->out->kind = INSN_ALU;
   d->out->alu = op->fn;
+  d->out->sig = op->sig;
   d->out->count = counted_as((struct slice){name, n});
   d->out->flop = flop_of((struct slice){name, n});
   d->out->dst_bytes = (uint8_t)(op->sig[0] - '0');

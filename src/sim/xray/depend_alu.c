@@ -83,19 +83,9 @@ static bool float_name(struct slice op) {
 
 /* Bytes of the operands, by the signature of the operation. */
 static void operand_bytes(const struct insn *in, struct how *how) {
-  static const struct {
-    const char *start;
-    uint8_t bytes[3];
-  } special[] = {{"mul.wide", {4, 4, 0}}, {"mad.wide", {4, 4, 8}}, {"shl.b64", {8, 4, 0}},
-                 {"shr.", {0, 4, 0}},     {"popc.b64", {8, 0, 0}}, {"clz.b64", {8, 0, 0}}};
-  for (int i = 0; i < 3; i++)
-    how->bytes[i] = in->dst_bytes;
-  for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-    size_t n = strlen(special[i].start);
-    if ((size_t)in->op.n >= n && memcmp(in->op.p, special[i].start, n) == 0)
-      for (int k = 0; k < 3; k++)
-        how->bytes[k] = special[i].bytes[k] || k ? special[i].bytes[k] : in->dst_bytes;
-  }
+  const char *sig = in->sig ? in->sig : "8:88";
+  for (int i = 0; i < 3 && sig[2 + i]; i++)
+    how->bytes[i] = (uint8_t)(sig[2 + i] - '0');
 }
 
 void depend_alu_begin(struct depend *d) {

@@ -242,10 +242,13 @@ static void check(struct machine *m, const struct warp *w, const struct insn *in
       shadow_quiet_read(m, in, piece, first, p->high + bytes))
     return;
   spread_addresses(address, p->wide, first);
-  if (in->space == PTX_SHARED)
-    shadow_shared(m, w, in, address, UINT32_MAX, bytes, kind);
-  else
+  if (in->space == PTX_SHARED) {
+    /* Lanes that read what lane 0 reads add nothing to it. */
+    bool one = p->shape == UNIFORM && kind == SHADOW_READ && !m->copies_open && !m->clock;
+    shadow_shared(m, w, in, address, one ? 1 : UINT32_MAX, bytes, kind);
+  } else {
     shadow_global(m, w, in, piece, address, UINT32_MAX, bytes, kind);
+  }
 }
 
 /* A parameter at a constant place: the same for all lanes. */

@@ -132,6 +132,7 @@ struct insn {
   struct insn_pred guard;
   insn_slot dst, a, b, c;
   struct insn_pred p, p2, pa, pb; /* written: p, p2 (index -1: none); read: pa, pb */
+  const char *sig; /* of an INSN_ALU: see exec_alu_op; NULL: "8:88" */
   union {
     insn_alu *alu;
     insn_cmp *cmp;

@@ -21,7 +21,8 @@ typedef double __attribute__((may_alias)) lane_f64;
 
 /* The same function twice, the second with AVX2 and FMA, chosen when the program starts. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&                            \
+    !defined(LANES_PLAIN)
 #define LANES_HOT __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define LANES_HOT

@@ -157,8 +157,14 @@ bool sample_run(struct launch *l, struct machine *m, bool *all, struct err *err)
   struct sample s = {.launch = l, .machine = m};
   s.nleft = l->blocks <= MOST_BLOCKS ? l->blocks : 0;
   s.left = alloc_zero((size_t)s.nleft, sizeof *s.left);
+  /* The block whose events are wanted stands for its class. */
+  const int64_t *grid = l->ask->grid, *t = l->ask->trace_block;
+  int64_t first = l->ask->trace ? (t[2] * grid[1] + t[1]) * grid[0] + t[0] : 0, at = 1;
   for (int64_t i = 0; i < s.nleft; i++)
-    s.left[i] = i;
+    if (i != first && at < s.nleft)
+      s.left[at++] = i;
+  if (s.nleft)
+    s.left[0] = first >= 0 && first < s.nleft ? first : 0;
   s.scaled = tally_new(m->program);
   s.run = tally_new(m->program);
   bool ok = run(&s, all, err);

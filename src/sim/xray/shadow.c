@@ -215,7 +215,8 @@ void shadow_shared(struct machine *m, const struct warp *w, const struct insn *i
     if (kind == SHADOW_READ && bytes == 1 << shift && quiet(m, w, in, l, address[l] >> shift))
       continue;
     for (int64_t i = address[l] >> shift; i <= (address[l] + bytes - 1) >> shift; i++)
-      shared_touch(m, w, in, l, &s->shared[i], i << shift, kind);
+      if (kind != SHADOW_READ || !quiet(m, w, in, l, i))
+        shared_touch(m, w, in, l, &s->shared[i], i << shift, kind);
   }
 }
 
