@@ -103,7 +103,7 @@ static void enter(struct machine *m, struct warp *w, const struct insn *in,
     }
   }
   w->frames[w->nframes++] = (struct call_frame){w->depth, base, mask, c, func, saved};
-  w->stack[w->depth++] = (struct path){f->entry, -1, mask};
+  w->stack[w->depth++] = (struct path){f->entry, -1, mask, false};
 }
 
 /* The function whose address a lane holds; -1: none. */
@@ -134,7 +134,7 @@ static void enter_pointed(struct machine *m, struct warp *w, const struct insn *
     return;
   int32_t at = (int32_t)(in - m->program->code);
   if (mask & ~same)
-    w->stack[w->depth++] = (struct path){at, at + 1, mask & ~same};
+    w->stack[w->depth++] = (struct path){at, at + 1, mask & ~same, false};
   enter(m, w, in, c, func, same);
 }
 

@@ -80,7 +80,7 @@ static void start_warp(struct machine *m, struct warp *w) {
   memset(w->regs, 0, (size_t)p->units * INSN_UNIT);
   memset(w->preds, 0, (size_t)p->npreds * sizeof *w->preds);
   w->preds[0] = UINT32_MAX;
-  w->alive = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
+  w->alive = w->started = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
   w->state = WARP_RUNS;
   w->syncs = 0;
   w->looks = 0;
@@ -88,7 +88,7 @@ static void start_warp(struct machine *m, struct warp *w) {
   w->carry = 0;
   exec_call_clear(w);
   w->depth = 1;
-  w->stack[0] = (struct path){0, -1, w->alive};
+  w->stack[0] = (struct path){0, -1, w->alive, false};
   if (m->depend)
     depend_warp(m, w);
   for (int l = 0; l < INSN_LANES && p->nspecials; l++) {
@@ -106,7 +106,7 @@ static void start_warp(struct machine *m, struct warp *w) {
 
 static void push(struct warp *w, int32_t pc, int32_t reconverge, uint32_t mask) {
   if (mask && pc != reconverge)
-    w->stack[w->depth++] = (struct path){pc, reconverge, mask};
+    w->stack[w->depth++] = (struct path){pc, reconverge, mask, false};
 }
 
 static void too_nested(struct machine *m, const struct warp *w, const struct insn *in,
@@ -117,36 +117,11 @@ static void too_nested(struct machine *m, const struct warp *w, const struct ins
   m->halted = true;
 }
 
-/* Lanes `taken` of the top path jump, the others go on behind the branch. */
-static void branch(struct machine *m, struct warp *w, const struct insn *in, uint32_t taken) {
-  struct path *top = &w->stack[w->depth - 1];
-  int32_t behind = top->pc + 1;
-  uint32_t others = top->mask & ~taken;
-  if (!others || !taken) {
-    top->pc = others ? behind : in->target;
-    return;
-  }
-  tally_cell(m->tally, top->pc)->divergent++;
-  if (w->depth + 2 > MACHINE_STACK) {
-    too_nested(m, w, in, taken);
-    return;
-  }
-  int32_t meet = in->reconverge;
-  if (meet >= 0 && meet != top->reconverge)
-    top->pc = meet; /* all of them go on there, once both sides have come */
-  else
-    w->depth--;
-  if (meet < 0)
-    meet = -1;
-  push(w, in->target, meet, taken);
-  push(w, behind, meet, others);
-}
-
 /* A switch by a table: one path for each place that lanes jump to. */
 static void jump(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   struct path *top = &w->stack[w->depth - 1];
   const lane_u32 *index = (const lane_u32 *)machine_lanes(m, w, in->a);
-  int32_t meet = in->reconverge >= 0 ? in->reconverge : -1, behind = top->pc + 1;
+  int32_t meet = in->reconverge >= 0 ? in->reconverge : top->reconverge, behind = top->pc + 1;
   uint32_t others = top->mask & ~mask;
   if (!mask) {
     top->pc++;
@@ -154,7 +129,7 @@ static void jump(struct machine *m, struct warp *w, const struct insn *in, uint3
   }
   int32_t pc = top->pc;
   int ways = 0;
-  if (meet >= 0 && meet != top->reconverge)
+  if (meet != top->reconverge)
     top->pc = meet;
   else
     w->depth--;
@@ -183,6 +158,48 @@ static void end_lanes(struct machine *m, struct warp *w, uint32_t gone) {
     w->state = WARP_ENDED;
 }
 
+/* Lanes leave the function that the warp is in, or end. */
+static void leave(struct machine *m, struct warp *w, uint32_t gone) {
+  if (!exec_call_return(m, w, gone))
+    end_lanes(m, w, gone);
+}
+
+static bool only_leaves(const struct machine *m, int32_t pc) {
+  const struct insn *in = &m->program->code[pc];
+  return in->kind == INSN_RET && !in->has_guard && !in->sub;
+}
+
+/* Lanes `taken` of the top path jump, the others go on behind the branch. */
+static void branch(struct machine *m, struct warp *w, const struct insn *in, uint32_t taken) {
+  struct path *top = &w->stack[w->depth - 1];
+  int32_t behind = top->pc + 1;
+  uint32_t others = top->mask & ~taken;
+  if (!others || !taken) {
+    top->pc = others ? behind : in->target;
+    return;
+  }
+  tally_cell(m->tally, top->pc)->divergent++;
+  if (w->depth + 2 > MACHINE_STACK) {
+    too_nested(m, w, in, taken);
+    return;
+  }
+  if (in->reconverge < 0 && only_leaves(m, in->target)) {
+    top->pc = behind;
+    leave(m, w, taken);
+    return;
+  }
+  int32_t meet = in->reconverge >= 0 ? in->reconverge : top->reconverge;
+  if (meet != top->reconverge)
+    top->pc = meet; /* all of them go on there, once both sides have come */
+  else
+    w->depth--;
+  if (!in->sub)
+    push(w, in->target, meet, taken);
+  push(w, behind, meet, others);
+  if (in->sub)
+    push(w, in->target, meet, taken);
+}
+
 /* ---- barriers */
 
 static uint32_t barrier_id(struct machine *m, const struct warp *w, insn_slot s, uint32_t mask) {
@@ -190,7 +207,26 @@ static uint32_t barrier_id(struct machine *m, const struct warp *w, insn_slot s,
   return v[__builtin_ctz(mask)];
 }
 
-static void arrive(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
+/* Lanes that parted for good may still leave before the barrier: they get a turn first. False if
+ * there are none. */
+static bool other_path(struct warp *w) {
+  struct path top = w->stack[w->depth - 1];
+  for (int i = w->nframes ? -1 : w->depth - 2; i >= 0; i--) {
+    struct path p = w->stack[i];
+    if (p.mask & top.mask || p.reconverge != top.reconverge)
+      return false;
+    if (p.blocked)
+      continue;
+    memmove(&w->stack[i], &w->stack[i + 1], (size_t)(w->depth - 1 - i) * sizeof p);
+    w->stack[w->depth - 2].blocked = true;
+    w->stack[w->depth - 1] = p;
+    return true;
+  }
+  return false;
+}
+
+/* True if the warp goes on behind the barrier, now or once it is released. */
+static bool arrive(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
                    bool wait) {
   uint32_t id = barrier_id(m, w, in->a, mask), expected = barrier_id(m, w, in->b, mask);
   if (id >= MACHINE_BARRIERS || expected % INSN_LANES) {
@@ -199,15 +235,24 @@ static void arrive(struct machine *m, struct warp *w, const struct insn *in, uin
                    "multiple of 32.",
                    id, expected);
     m->halted = true;
-    return;
+    return true;
   }
+  if (mask != w->alive && other_path(w))
+    return false;
   if (mask != w->alive) {
     report_problem(m, w, in, __builtin_ctz(mask), XRAY_BARRIER_DIVERGENCE, true,
                    "Only lanes %#010x of warp %d reach this barrier together; %#010x are alive.",
                    mask, w->index, w->alive);
     m->halted = true;
-    return;
+    return true;
   }
+  w->stack[w->depth - 1].blocked = false;
+  if (w->alive != w->started)
+    report_problem(m, w, in, __builtin_ctz(mask), XRAY_BARRIER_DIVERGENCE, false,
+                   "Lanes %#010x of warp %d come to this barrier, and lanes %#010x have left the "
+                   "kernel before it. GPUs let the others pass; CUDA does not promise it. Let "
+                   "every thread of the block come here.",
+                   mask, w->index, w->started & ~w->alive);
   if (m->traces)
     trace_barrier(m, w, in, mask);
   struct barrier *b = &m->barriers[id];
@@ -222,6 +267,7 @@ static void arrive(struct machine *m, struct warp *w, const struct insn *in, uin
     w->state = WARP_WAITS;
     w->barrier = (int)id;
   }
+  return true;
 }
 
 /* What a reducing barrier found goes to a warp that waited at it. */
@@ -295,6 +341,13 @@ static void out_of_budget(struct machine *m, const struct warp *w, const struct 
   m->halted = true;
 }
 
+/* An instruction that is done again later counts once. */
+static void uncount(struct machine *m, const struct insn *in, uint32_t mask) {
+  struct tally_cell *cell = tally_cell(m->tally, (int)(in - m->program->code));
+  cell->runs--;
+  cell->threads -= __builtin_popcount(mask);
+}
+
 static void control(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   struct path *top = &w->stack[w->depth - 1];
   switch ((enum insn_kind)in->kind) {
@@ -303,8 +356,10 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
     return;
   case INSN_RET:
     top->pc++;
-    if (in->sub || !exec_call_return(m, w, mask))
+    if (in->sub)
       end_lanes(m, w, mask);
+    else
+      leave(m, w, mask);
     return;
   case INSN_CALL:
     exec_call(m, w, in, mask);
@@ -323,8 +378,10 @@ static void control(struct machine *m, struct warp *w, const struct insn *in, ui
   case INSN_BAR:
   case INSN_BAR_RED:
   case INSN_BAR_ARRIVE:
-    if (mask)
-      arrive(m, w, in, mask, in->kind != INSN_BAR_ARRIVE);
+    if (mask && !arrive(m, w, in, mask, in->kind != INSN_BAR_ARRIVE)) {
+      uncount(m, in, mask);
+      return;
+    }
     break;
   case INSN_TRAP:
     if (!mask)

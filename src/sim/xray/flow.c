@@ -2,6 +2,9 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LOOKED_AT = 1 << 24 };
 
 struct graph {
   int nblocks;       /* block nblocks is the end of the kernel */
@@ -152,6 +155,103 @@ static void post_dominators(struct graph *g) {
   }
 }
 
+/* ---- branches whose sides meet only at the end by that rule, because one of them may leave */
+
+struct search {
+  const struct program *p;
+  const struct graph *g;
+  bool *reached[2]; /* by block: from each successor, without passing the branch or the end */
+  int *stack;
+  int64_t left; /* blocks that may still be looked at, over all branches */
+};
+
+/* The end, and a block that only leaves. */
+static bool only_ends(const struct search *s, int block) {
+  if (block < 0 || block >= s->g->nblocks)
+    return true;
+  const struct insn *in = &s->p->code[s->g->first[block]];
+  return in->kind == INSN_RET && !in->has_guard;
+}
+
+static int reach(struct search *s, int side, int from, int branch) {
+  const struct graph *g = s->g;
+  bool *seen = s->reached[side];
+  int depth = 0, count = 0;
+  memset(seen, 0, ((size_t)g->nblocks + 1) * sizeof *seen);
+  if (!only_ends(s, from) && from != branch) {
+    seen[from] = true;
+    s->stack[depth++] = from;
+  }
+  while (depth > 0) {
+    int b = s->stack[--depth];
+    count++;
+    for (int i = g->from[b]; i < g->from[b + 1]; i++) {
+      int to = g->next[i];
+      if (seen[to] || to == branch || only_ends(s, to))
+        continue;
+      seen[to] = true;
+      s->stack[depth++] = to;
+    }
+  }
+  s->left -= count;
+  return count;
+}
+
+/* The block by which both sides come to what they share; -1: they share nothing, or enter it by
+ * ways that meet only at the end. */
+static int shared_entry(const struct search *s, int branch) {
+  const struct graph *g = s->g;
+  int entry = -1;
+  for (int b = 0; b < g->nblocks; b++) {
+    bool here = b == branch || s->reached[0][b] != s->reached[1][b];
+    for (int i = here ? g->from[b] : g->from[b + 1]; i < g->from[b + 1]; i++) {
+      int to = g->next[i];
+      if (!s->reached[0][to] || !s->reached[1][to])
+        continue;
+      if (entry >= 0 && entry != to && (g->rank[entry] < 0 || g->rank[to] < 0))
+        return -1;
+      entry = entry < 0 ? to : meet(g, entry, to);
+    }
+  }
+  return entry;
+}
+
+/* Where lanes that stay meet again. If they never do, the side with less before it runs first, so
+ * that lanes which leave are gone before the others wait for each other. */
+static void resolve_leaving(struct search *s, int branch, struct insn *in) {
+  const struct graph *g = s->g;
+  int at = g->from[branch];
+  in->reconverge = -1;
+  if (in->kind != INSN_BRA || g->from[branch + 1] - at != 2 || s->left <= 0)
+    return;
+  int target = reach(s, 0, g->next[at], branch), behind = reach(s, 1, g->next[at + 1], branch);
+  int entry = shared_entry(s, branch);
+  if (entry >= 0 && !only_ends(s, entry))
+    in->reconverge = g->first[entry];
+  else
+    in->sub = target < behind;
+}
+
+static void resolve_all(struct program *p, struct graph *g) {
+  size_t blocks = (size_t)g->nblocks + 1;
+  struct search s = {.p = p, .g = g, .left = MAX_LOOKED_AT};
+  s.reached[0] = alloc_zero(blocks, sizeof(bool));
+  s.reached[1] = alloc_zero(blocks, sizeof(bool));
+  s.stack = alloc_zero(blocks, sizeof(int));
+  for (int b = 0; b < g->nblocks; b++) {
+    struct insn *in = &p->code[g->last[b]];
+    if (in->kind != INSN_BRA && in->kind != INSN_BRX)
+      continue;
+    if (only_ends(&s, g->ipdom[b]))
+      resolve_leaving(&s, b, in);
+    else
+      in->reconverge = g->first[g->ipdom[b]];
+  }
+  free(s.reached[0]);
+  free(s.reached[1]);
+  free(s.stack);
+}
+
 void flow_resolve(struct program *p) {
   struct graph g = {0};
   build(&g, p);
@@ -160,13 +260,7 @@ void flow_resolve(struct program *p) {
   g.rank = alloc_zero(blocks, sizeof(int));
   g.ipdom = alloc_zero(blocks, sizeof(int));
   post_dominators(&g);
-  for (int b = 0; b < g.nblocks; b++) {
-    struct insn *in = &p->code[g.last[b]];
-    if (in->kind != INSN_BRA && in->kind != INSN_BRX)
-      continue;
-    int meet_at = g.ipdom[b];
-    in->reconverge = meet_at >= 0 && meet_at < g.nblocks ? g.first[meet_at] : -1;
-  }
+  resolve_all(p, &g);
   free(g.first);
   free(g.last);
   free(g.from);

@@ -4,8 +4,9 @@
 
 #include "sim/xray/insn.h"
 
-/* Sets the reconvergence of every branch: the first instruction of its immediate post-dominator; -1
- * where its sides meet only at the end or never. Targets are resolved before. */
+/* Sets the reconvergence of every branch: the first instruction of its immediate post-dominator.
+ * Where that is the end because one side may leave, it is the first instruction that the lanes which
+ * stay have in common; -1 where there is none. Targets are resolved before. */
 void flow_resolve(struct program *p);
 
 /* Marks in starts (n entries) the first instruction of every basic block. */

@@ -23,6 +23,7 @@ enum { MACHINE_STACK = 400, MACHINE_BARRIERS = 16 };
 struct path { /* lanes that go on at pc until they reach reconverge */
   int32_t pc, reconverge;
   uint32_t mask;
+  bool blocked; /* at a barrier, for lanes that may still leave */
 };
 
 /* WARP_YIELDS: it goes on when the other warps had their turn */
@@ -32,7 +33,7 @@ struct warp {
   int index; /* in the block; its lane l is thread index * 32 + l */
   enum warp_state state;
   int barrier; /* that it waits at */
-  uint32_t alive;
+  uint32_t alive, started; /* lanes: now; at first */
   unsigned char *regs;
   uint32_t *preds;
   uint32_t carry; /* lanes whose carry flag (add.cc) is set */
