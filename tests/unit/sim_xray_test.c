@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/embed.h"
 #include "sim/xray/xray.h"
+#include "xray_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -53,12 +54,6 @@ static void problem_done(struct problem *p) {
   free(p->A);
   free(p->B);
   free(p->C);
-}
-
-static struct xray_arg int_arg(int v) {
-  struct xray_arg a = {.array = -1, .bytes = 4};
-  memcpy(a.value, &v, 4);
-  return a;
 }
 
 static int up(int n, int d) { return (n + d - 1) / d; }
@@ -229,141 +224,6 @@ static void test_loads_all_shipped(void **state) {
   assert_true(n >= 9);
 }
 
-/* ---- broken kernels and right ones */
-
-static char *read_fixture(const char *name, size_t *n) {
-  char path[120];
-  snprintf(path, sizeof path, "tests/fixtures/xray/%s", name);
-  FILE *f = fopen(path, "rb");
-  if (!f)
-    fail_msg("%s is not there: run the tests from the root of the sources", path);
-  char *text = alloc_zero(1 << 18, 1);
-  *n = fread(text, 1, (1 << 18) - 1, f);
-  fclose(f);
-  return text;
-}
-
-static xray_module *load_fixture(const char *name) {
-  size_t n = 0;
-  struct err err;
-  char *text = read_fixture(name, &n);
-  xray_module *m = xray_load(text, n, &err);
-  free(text);
-  if (!m)
-    fail_msg("%s: %s", name, err.text);
-  return m;
-}
-
-enum { NUMBERS = 4096 };
-
-struct field {
-  float A[NUMBERS], B[NUMBERS], C[NUMBERS];
-};
-
-static struct field *field_new(void) {
-  struct field *f = alloc_zero(1, sizeof *f);
-  for (int i = 0; i < NUMBERS; i++) {
-    f->A[i] = (float)(i * 37 % 101 - 50) / 16.0f;
-    f->B[i] = (float)(i * 53 % 97 - 48) / 8.0f;
-    f->C[i] = NAN;
-  }
-  return f;
-}
-
-/* The launch that the fixtures name. */
-static bool run_fixture(const xray_module *m, const char *entry, struct field *f, int64_t budget,
-                        struct xray_report *r, struct err *err) {
-  struct xray_array arrays[3] = {{"A", f->A, sizeof f->A, true},
-                                 {"B", f->B, sizeof f->B, true},
-                                 {"C", f->C, sizeof f->C, false}};
-  struct xray_arg args[4] = {{.array = 0}, {.array = 1}, {.array = 2}, int_arg(128)};
-  struct xray_launch l = {.entry = entry,
-                          .grid = {2, 1, 1},
-                          .block = {64, 1, 1},
-                          .shared_bytes = entry && strcmp(entry, "wide") == 0 ? 256 : 0,
-                          .arrays = arrays,
-                          .narrays = 3,
-                          .args = args,
-                          .nargs = 4,
-                          .checks = XRAY_CHECK_ALL,
-                          .budget = budget};
-  return xray_run(m, &l, r, err);
-}
-
-/* The lines of the source that carry marks, kind by kind, between this kernel and the next. */
-struct mark {
-  int line;
-  char kind[24];
-  bool met;
-};
-
-static int read_marks(const char *source, const char *entry, struct mark marks[16]) {
-  char head[80];
-  snprintf(head, sizeof head, "void %s(", entry);
-  const char *at = strstr(source, head);
-  assert_non_null(at);
-  int line = 1, n = 0;
-  for (const char *p = source; p < at; p++)
-    line += *p == '\n';
-  for (; at && strncmp(at, "\n}", 2) != 0; line++) {
-    const char *end = strchr(at + 1, '\n'), *m = strstr(at, "//@ ");
-    if (m && end && m < end)
-      for (m += 4; m < end;) {
-        size_t k = strcspn(m, " \n");
-        assert_true(n < 16 && k < sizeof marks->kind);
-        marks[n] = (struct mark){.line = line};
-        memcpy(marks[n++].kind, m, k);
-        m += k + 1;
-      }
-    at = end;
-    if (at && strncmp(at, "\n}", 2) != 0)
-      at++;
-  }
-  return n;
-}
-
-static void check_marks(const char *entry, struct mark *marks, int n, const struct xray_report *r) {
-  for (int i = 0; i < r->nproblems; i++) {
-    const struct xray_problem *p = &r->problems[i];
-    bool known = false;
-    for (int k = 0; k < n; k++)
-      if (marks[k].line == p->line && strcmp(marks[k].kind, xray_kind_name(p->kind)) == 0)
-        known = marks[k].met = true;
-    if (!known)
-      fail_msg("%s: %s at %s:%d: %s", entry, xray_kind_name(p->kind), p->file, p->line, p->detail);
-    assert_string_equal(p->file, "faults.cu");
-    assert_true(p->times >= 1);
-    assert_int_equal(p->detail[strlen(p->detail) - 1], '.');
-  }
-  for (int k = 0; k < n; k++)
-    if (!marks[k].met)
-      fail_msg("%s: no %s at line %d", entry, marks[k].kind, marks[k].line);
-}
-
-static void test_faults(void **state) {
-  (void)state;
-  size_t n = 0;
-  char *source = read_fixture("faults.cu", &n);
-  xray_module *m = load_fixture("faults.ptx");
-  int kernels = 0;
-  for (const char *entry; (entry = xray_entry(m, kernels)); kernels++) {
-    struct field *f = field_new();
-    struct xray_report r;
-    struct err err;
-    struct mark marks[16];
-    int nmarks = read_marks(source, entry, marks);
-    assert_true(nmarks > 0);
-    if (!run_fixture(m, entry, f, 100000, &r, &err))
-      fail_msg("%s: %s", entry, err.text);
-    check_marks(entry, marks, nmarks, &r);
-    xray_report_done(&r);
-    free(f);
-  }
-  assert_int_equal(kernels, 19);
-  xray_free(m);
-  free(source);
-}
-
 /* Kernels of tiles.cu at n = 256: the counters of the hardware. */
 static void test_counts_of_tiles(void **state) {
   (void)state;
@@ -492,31 +352,11 @@ static double block_votes(const struct field *f, int i) {
 
 static void test_good_kernels(void **state) {
   (void)state;
-  static const struct {
-    const char *entry;
-    double (*should)(const struct field *f, int i);
-  } kernels[] = {{"reversed", reversed}, {"reduced", reduced}, {"atomics", atomics},
-                 {"integers", integers}, {"floats", floats},   {"control", control},
-                 {"wide", wide},         {"early", early},     {"block_votes", block_votes}};
-  xray_module *m = load_fixture("good.ptx");
-  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-    struct field *f = field_new();
-    struct xray_report r;
-    struct err err;
-    if (!run_fixture(m, kernels[k].entry, f, 1000000, &r, &err))
-      fail_msg("%s: %s", kernels[k].entry, err.text);
-    if (r.nproblems || !r.finished)
-      fail_msg("%s: %s (line %d)", kernels[k].entry, r.problems[0].detail, r.problems[0].line);
-    for (int i = 0; i < 128; i++) {
-      double should = kernels[k].should(f, i);
-      if (!(fabs((double)f->C[i] - should) <= fabs(should) * 1e-5))
-        fail_msg("%s: C[%d] is %.9g, not %.9g", kernels[k].entry, i, (double)f->C[i], should);
-    }
-    xray_report_done(&r);
-    free(f);
-  }
-  assert_null(xray_entry(m, (int)(sizeof kernels / sizeof *kernels)));
-  xray_free(m);
+  static const struct right kernels[] = {
+      {"reversed", reversed}, {"reduced", reduced}, {"atomics", atomics},
+      {"integers", integers}, {"floats", floats},   {"control", control},
+      {"wide", wide},         {"early", early},     {"block_votes", block_votes}};
+  check_right("good.ptx", kernels, sizeof kernels / sizeof *kernels);
 }
 
 /* ---- damaged text */
@@ -614,9 +454,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loads_all_shipped), cmocka_unit_test(test_results),
       cmocka_unit_test(test_counts_naive),      cmocka_unit_test(test_counts_tiled),
-      cmocka_unit_test(test_counts_of_tiles),   cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_good_kernels),      cmocka_unit_test(test_damaged_text),
-      cmocka_unit_test(test_wrong_launches),
+      cmocka_unit_test(test_counts_of_tiles),   cmocka_unit_test(test_good_kernels),
+      cmocka_unit_test(test_damaged_text),      cmocka_unit_test(test_wrong_launches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
