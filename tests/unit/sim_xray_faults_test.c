@@ -88,25 +88,25 @@ static const struct words words[] = {
      "The assertion n != 128 fails in failed_assert (faults.cu, line 1). The kernel stops itself "
      "here."},
     {"copy_without_wait", true,
-     "Reads shared memory at byte 252, where the cp.async of thread (63, 0, 0) at line 20 still "
+     "Reads shared memory at byte 252, where the cp.async of thread (63, 0, 0) at line 25 still "
      "copies to: no cp.async.wait of that thread came between."},
     {"copy_wrong_group", true,
-     "Reads shared memory at byte 252, where the cp.async of thread (63, 0, 0) at line 29 still "
+     "Reads shared memory at byte 252, where the cp.async of thread (63, 0, 0) at line 34 still "
      "copies to: no cp.async.wait of that thread came between."},
     {"copy_over_readers", true,
-     "Thread (32, 0, 0) writes shared memory at byte 128, which thread (31, 0, 0) read at line 57 "
+     "Thread (32, 0, 0) writes shared memory at byte 128, which thread (31, 0, 0) read at line 62 "
      "with no __syncthreads between them."},
     {"copy_past_the_end", true, "Copies 4 bytes of A at byte 16384; it has 16384 bytes."},
     {"named_deadlock", true,
      "Waits at barrier 2 for ever: 32 threads have come, and no warp can run."},
     {"named_without_wait", true,
-     "Reads shared memory at byte 124, which thread (31, 0, 0) wrote at line 80: no barrier orders "
+     "Reads shared memory at byte 124, which thread (31, 0, 0) wrote at line 85: no barrier orders "
      "the two."},
     {"mbarrier_never", true,
      "Waits for ever at the mbarrier at byte 0 of shared memory: its phase lacks 1 of 65 arrivals, "
      "and no other warp can run."},
     {"mbarrier_without_wait", true,
-     "Reads shared memory at byte 140, which thread (31, 0, 0) wrote at line 106: no barrier "
+     "Reads shared memory at byte 140, which thread (31, 0, 0) wrote at line 111: no barrier "
      "orders "
      "the two."},
     {"mbarrier_too_many", true,
@@ -116,14 +116,14 @@ static const struct words words[] = {
     {"dynamic_past_the_end", true,
      "Writes 4 bytes of shared memory at byte 512; there are 0 bytes."},
     {"race_in_block", true,
-     "Reads C at byte 124, which thread (31, 0, 0) of the same block wrote at line 135 with no "
+     "Reads C at byte 124, which thread (31, 0, 0) of the same block wrote at line 140 with no "
      "__syncthreads between them."},
     {"race_in_place", true,
-     "Writes B at byte 256, which block (0, 0, 0) read at line 141 in the same launch: the order "
+     "Writes B at byte 256, which block (0, 0, 0) read at line 146 in the same launch: the order "
      "of "
      "blocks is not defined."},
     {"no_fence", false,
-     "Reads C at byte 4000, which block (0, 0, 0) wrote at line 148 in the same launch: the order "
+     "Reads C at byte 4000, which block (0, 0, 0) wrote at line 153 in the same launch: the order "
      "of blocks is not defined."},
     {"lock_in_a_warp", true,
      "Stopped here after the budget of warp instructions: lanes 0xfffffffe of the warp go round "

@@ -5,7 +5,7 @@
 #include "sim/xray/insn.h"
 
 /* Sets the reconvergence of every branch: the first instruction of its immediate post-dominator.
- * Where that is the end because one side may leave, it is the first instruction that the lanes which
+ * Where that is the end because one side may leave, it is the first one that the lanes which
  * stay have in common; -1 where there is none. Targets are resolved before. */
 void flow_resolve(struct program *p);
 
