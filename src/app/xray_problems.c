@@ -77,11 +77,20 @@ static void put_problem(struct xray_page *p, const struct xray_result *r,
   free(detail);
 }
 
+/* The worker warns with this where races were looked for in some blocks or in none. */
+static bool looked_everywhere(const struct xray_result *r) {
+  static const char some[] = "Races and unwritten reads were";
+  for (int i = 0; i < r->head.nwarnings; i++)
+    if (strncmp(r->head.warnings[i], some, sizeof some - 1) == 0)
+      return false;
+  return true;
+}
+
 void xray_problems_put(struct xray_page *p, const struct xray_result *r) {
   char n[16], *head;
   snprintf(n, sizeof n, "%d", r->nproblems);
   if (r->nproblems == 0) {
-    head = xray_page_say(p, XW_NO_PROBLEM, NULL, NULL);
+    head = xray_page_say(p, looked_everywhere(r) ? XW_NO_PROBLEM : XW_NO_PROBLEM_SEEN, NULL, NULL);
     xray_page_text(p, 0, INK_GOOD, head);
     free(head);
     return;

@@ -78,6 +78,8 @@ static const char *const table[XRAY_WORDS][LANGS] = {
     [XW_PTX_MARK] = {"PTX level", "PTX 级"},
     [XW_NO_PROBLEM] = {"No problem was found: no race, no access out of bounds, no unwritten read.",
                        "没有发现问题：没有竞争，没有越界，没有读到未写的数据。"},
+    [XW_NO_PROBLEM_SEEN] = {"No problem was found in what was looked at.",
+                            "看过的部分没有发现问题。"},
     [XW_PROBLEMS] = {"%1 problems", "%1 个问题"},
     [XW_PROBLEM] = {"1 problem", "1 个问题"},
     [XW_WARNING] = {"(warning)", "（警告）"},

@@ -240,10 +240,18 @@ static void fill_run(struct xray_result *r, const struct xray_case *c, const str
   }
 }
 
-static void fill_text(struct xray_result *r, struct run *run, const struct xray_build *b) {
+static void fill_text(struct xray_result *r, struct run *run, const struct xray_build *b,
+                      const struct xray_request *q) {
   for (int i = 0; i < b->made.sources.nmissing; i++)
     result_warn(&r->head, "The header %.80s is not here; it was taken as empty.",
                 b->made.sources.missing[i]);
+  if (q->no_checks)
+    result_warn(&r->head, "Races and unwritten reads were not looked for.");
+  else if (r->blocks > CHECK_ALL_BELOW)
+    result_warn(&r->head,
+                "Races and unwritten reads were looked for in some blocks only: there are more "
+                "than %d.",
+                CHECK_ALL_BELOW);
   if (run->print.len > 0)
     r->print = utf8_clean(run->print.data, run->print.len);
   if (run->print_cut)
@@ -333,7 +341,7 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   out->run_ms = ms;
   out->compile_ms = j->b.made.ptx ? j->b.made.ms : NAN;
   xray_lines_fill(out, &j->b, &rep);
-  fill_text(out, &j->run, &j->b);
+  fill_text(out, &j->run, &j->b, q);
   if (stopped)
     result_warn(&out->head, "The launch was stopped after %g s; it was not done.", limit_s(q));
   check(out, &j->c, &j->d, &j->a);
