@@ -183,6 +183,46 @@ static void test_every_size(void **state) {
   xray_free(m);
 }
 
+/* Every kernel of the other fixtures: calls, text, atomics, asynchronous copies, tensor cores. */
+static void test_fixtures(void **state) {
+  (void)state;
+  static const struct {
+    const char *ptx;
+    int blocks, threads, ints[2], nints, sampled; /* at least so many of its kernels */
+  } files[] = {{"good.ptx", 24, 64, {128}, 1, 8}, {"tensor.ptx", 12, 32, {64, 32}, 2, 5}};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    xray_module *m = xk_load(files[i].ptx);
+    const char *entry;
+    int sampled = 0, n = 0;
+    for (; (entry = xray_entry(m, n)); n++) {
+      struct xk_run run = {.entry = entry,
+                           .grid = {files[i].blocks / 3, 3, 1},
+                           .block = {files[i].threads, 1, 1},
+                           .elements = {16384, 16384, 16384},
+                           .ints = {files[i].ints[0], files[i].ints[1]},
+                           .nints = files[i].nints,
+                           .shared_bytes = 4096};
+      struct xray_launch how = {.budget = 10000000};
+      struct xk_result all = xk_do(m, &run, &how);
+      how.sample = true;
+      struct xk_result some = xk_do(m, &run, &how);
+      if (all.ran && some.ran && all.report.finished && some.report.finished) {
+        if (*xk_counts_differ(&all.report, &some.report))
+          fail_msg("%s: %s differs", entry, xk_counts_differ(&all.report, &some.report));
+        sampled += some.report.sampled;
+      }
+      if (getenv("SHOW"))
+        printf("%s %s: ran %d, sampled %d of %lld\n", files[i].ptx, entry, some.ran,
+               some.report.sampled, (long long)some.report.blocks_executed);
+      xk_done(&all);
+      xk_done(&some);
+    }
+    if (sampled < files[i].sampled)
+      fail_msg("%s: only %d of %d kernels were sampled", files[i].ptx, sampled, n);
+    xray_free(m);
+  }
+}
+
 /* Nothing can be said of the blocks and the budget is small: a sentence, and no number. */
 static void test_refused(void **state) {
   (void)state;
@@ -279,7 +319,7 @@ int main(void) {
       cmocka_unit_test(test_shipped), cmocka_unit_test(test_tiles),
       cmocka_unit_test(test_classes), cmocka_unit_test(test_every_size),
       cmocka_unit_test(test_refused), cmocka_unit_test(test_problems),
-      cmocka_unit_test(test_damaged),
+      cmocka_unit_test(test_damaged), cmocka_unit_test(test_fixtures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "sim/xray/depend_alu.h"
+#include "sim/xray/exec_mma.h"
 #include "sim/xray/forms.h"
 #include "sim/xray/memory.h"
 #include <stdlib.h>
@@ -64,7 +65,22 @@ static void fail(const struct step *s) {
 
 /* ---- memory */
 
-/* The addresses stay inside of what they hit here, and in the same place of a line of 128 bytes. */
+/* Accesses of `bytes` at the addresses of a range stay inside of the piece that they hit here, and
+ * in the same place of a line of 128 bytes. */
+static bool inside(const struct step *s, forms_id id, enum ptx_space space, struct depend_range r,
+                   int bytes) {
+  if (space == PTX_LOCAL)
+    return depend_fixed(s, id);
+  const struct memory_piece *p = memory_find(s->m->memory, space, r.low, 0);
+  if (!p || r.low < p->base || r.high - p->base > p->bytes - bytes)
+    return depend_fixed(s, id);
+  forms_limit(s->d->forms, id, p->base - r.low, p->base + p->bytes - bytes - r.high);
+  /* One address costs the same wherever it is. */
+  forms_multiple(s->d->forms, id, r.low == r.high ? __builtin_ctz((unsigned)bytes) : 7);
+  return true;
+}
+
+/* The addresses that the lanes of an access compute; false if they hang on data. */
 static bool address(const struct step *s, insn_slot base, bool wide, int64_t offset,
                     enum ptx_space space, int bytes) {
   forms_id id = depend_get(s, base);
@@ -89,15 +105,7 @@ static bool address(const struct step *s, insn_slot base, bool wide, int64_t off
     r.low = at < r.low ? at : r.low;
     r.high = at > r.high ? at : r.high;
   }
-  if (in_space == PTX_LOCAL)
-    return depend_fixed(s, id);
-  const struct memory_piece *p = memory_find(s->m->memory, in_space, r.low, 0);
-  if (!p || r.low < p->base || r.high - p->base > p->bytes - bytes)
-    return depend_fixed(s, id);
-  forms_limit(s->d->forms, id, p->base - r.low, p->base + p->bytes - bytes - r.high);
-  /* One address costs the same wherever it is. */
-  forms_multiple(s->d->forms, id, r.low == r.high ? __builtin_ctz((unsigned)bytes) : 7);
-  return true;
+  return inside(s, id, in_space, r, bytes);
 }
 
 static void memory(const struct step *s) {
@@ -211,8 +219,43 @@ static void mbarrier(const struct step *s) {
   depend_put_pred(s, in->p, false);
 }
 
+/* wmma.load and wmma.store: lane 0 has the start of the matrix. */
+static bool fragment(const struct step *s) {
+  const struct insn *in = s->in;
+  const struct insn_tensor *t = in->tensor;
+  const struct insn_fragment *f = &t->d;
+  int64_t columns = f->role == MMA_A ? t->k : t->n, rows = f->role == MMA_B ? t->k : t->m;
+  int64_t outer = f->column ? columns : rows, inner = f->column ? rows : columns;
+  int64_t stride = inner, bits = exec_mma_bits((enum exec_mma_format)f->format);
+  forms_id id = depend_get(s, in->base);
+  if (id == FORMS_DATA)
+    return false;
+  if (t->stride != INSN_NO_SLOT) {
+    if (!depend_fixed(s, depend_get(s, t->stride)))
+      return false;
+    stride = (int32_t)depend_lane(s, t->stride, 4, 0);
+  }
+  if (id == FORMS_NONE)
+    return true;
+  int wide = in->base_wide ? 8 : 4;
+  uint64_t v = depend_lane(s, in->base, wide, 0) + (uint64_t)in->offset;
+  int64_t at = wide == 8 ? (int64_t)v : (int64_t)(uint32_t)v;
+  enum ptx_space space = (enum ptx_space)in->space;
+  if (space == PTX_GENERIC)
+    space = memory_space(&at);
+  if (stride < 0 || s->mask != UINT32_MAX)
+    return depend_fixed(s, id);
+  const struct depend_range r = {at, at + ((outer - 1) * stride + inner) * bits / 8 - 1};
+  return inside(s, id, space, r, 1);
+}
+
 static void tensor(const struct step *s) {
   const struct insn *in = s->in;
+  if ((in->kind == INSN_FRAG_LD || in->kind == INSN_FRAG_ST) && !fragment(s))
+    fail(s);
+  if (in->kind == INSN_FRAG_LD)
+    for (int i = 0; i < in->tensor->d.n; i++)
+      depend_put(s, in->tensor->d.reg[i], FORMS_DATA);
   if (in->kind == INSN_MATRIX_LD || in->kind == INSN_MATRIX_ST)
     if (!address(s, in->base, in->base_wide, in->offset, (enum ptx_space)in->space, 16))
       fail(s);
@@ -252,6 +295,8 @@ static void rare(const struct step *s) {
     mbarrier(s);
     return;
   case INSN_MMA:
+  case INSN_FRAG_LD:
+  case INSN_FRAG_ST:
   case INSN_MATRIX_LD:
   case INSN_MATRIX_ST:
   case INSN_MOVMATRIX:
