@@ -150,6 +150,11 @@ static int64_t across_at(const struct fragment_io *io, int lane, int r) {
   return element_at(io, row0 + column - column0, column0 + row - row0);
 }
 
+static bool has_neighbours(const struct insn_tensor *t) {
+  bool transposed = t->d.role == MMA_C && t->m == 8 && t->n == 32;
+  return t->d.column == (t->d.role == MMA_B || transposed);
+}
+
 static void access(struct fragment_io *io, const int64_t *address, int bytes) {
   io->good &= touch(io->m, io->w, io->in, io->space, address, UINT32_MAX, bytes);
   if (io->good)
@@ -183,6 +188,21 @@ static void access_each(struct fragment_io *io, int n, bool across, int wide, in
       int bytes = io->bits * wide / 8;
       access(io, address, io->bits >= 32 ? bytes : elements > 1 ? 1 : 4);
     }
+}
+
+int exec_matrix_accesses(const struct insn *in, int *bytes) {
+  const struct insn_tensor *t = in->tensor;
+  const struct insn_fragment *f = &t->d;
+  int n = exec_mma_registers(t, f), bits = exec_mma_bits((enum exec_mma_format)f->format);
+  bool neighbours = has_neighbours(t), operand = f->role != MMA_C;
+  bool whole = operand && in->space == PTX_SHARED && (bits == 16 || (bits == 8 && neighbours));
+  int wide = bits >= 32 && !operand && neighbours ? 2 : 1;
+  *bytes = bits >= 32 ? bits * wide / 8 : 4;
+  if (bits == 8 && !neighbours) {
+    *bytes = 1;
+    n *= 4;
+  }
+  return whole ? 0 : n / wide;
 }
 
 static void access_all(struct fragment_io *io) {
@@ -220,7 +240,6 @@ static void fragment(struct machine *m, struct warp *w, const struct insn *in, u
   const struct insn_tensor *t = in->tensor;
   const struct insn_fragment *f = &t->d;
   struct fragment_io io = {.m = m, .w = w, .in = in, .t = t, .good = true};
-  bool transposed = f->role == MMA_C && t->m == 8 && t->n == 32;
   int columns = f->role == MMA_A ? t->k : t->n, rows = f->role == MMA_B ? t->k : t->m;
   exec_mma_whole_warp(m, w, in, mask);
   if (mask != UINT32_MAX)
@@ -234,7 +253,7 @@ static void fragment(struct machine *m, struct warp *w, const struct insn *in, u
   if (t->stride != INSN_NO_SLOT)
     elements = ((const lane_s32 *)machine_lanes(m, w, t->stride))[0];
   io.stride = elements * io.bits / 8;
-  io.neighbours = f->column == (f->role == MMA_B || transposed);
+  io.neighbours = has_neighbours(t);
   access_all(&io);
   if (io.good)
     move_elements(&io);

@@ -20,4 +20,8 @@
  * by one; of 16 bits: 4 bytes. */
 bool exec_matrix(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);
 
+/* The accesses that a wmma.load or wmma.store of a stated space is made of, and the bytes of a lane
+ * in each; 0 where it becomes matrices that are loaded whole. */
+int exec_matrix_accesses(const struct insn *in, int *bytes);
+
 #endif

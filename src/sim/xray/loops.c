@@ -8,14 +8,6 @@ static bool is_shared(const struct insn *in) {
   return in->space == PTX_SHARED || in->space == PTX_GENERIC;
 }
 
-bool loops_ordered(const struct insn *in) {
-  static const char *const kinds[] = {"ld.volatile", "ld.relaxed", "ld.acquire", "ld.mmio"};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if ((size_t)in->op.n > strlen(kinds[i]) && memcmp(in->op.p, kinds[i], strlen(kinds[i])) == 0)
-      return true;
-  return false;
-}
-
 bool loops_separates(const struct insn *in) {
   switch ((enum insn_kind)in->kind) {
   case INSN_ST:
@@ -24,7 +16,7 @@ bool loops_separates(const struct insn *in) {
   case INSN_FRAG_ST:
     return is_shared(in);
   case INSN_LD:
-    return in->space == PTX_SHARED && loops_ordered(in);
+    return in->space == PTX_SHARED && in->ordered;
   case INSN_BAR:
   case INSN_BAR_RED:
   case INSN_BAR_ARRIVE:

@@ -31,7 +31,4 @@ void loops_done(struct loops *l);
 /* True if no two loads on both sides of the instruction are joined. */
 bool loops_separates(const struct insn *in);
 
-/* True for a load that must stay as it is: volatile, relaxed, acquire. */
-bool loops_ordered(const struct insn *in);
-
 #endif

@@ -55,7 +55,7 @@ void merge_clear(struct merge *m) {
 static bool may_join(const struct insn *in) {
   int bytes = in->width * in->nvec;
   return in->kind == INSN_LD && in->space == PTX_SHARED && bytes >= 4 && bytes <= 16 &&
-         !in->has_guard && !loops_ordered(in);
+         !in->has_guard && !in->ordered;
 }
 
 static bool same_terms(const struct affine_sum *x, const struct affine_sum *y) {
