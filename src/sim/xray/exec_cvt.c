@@ -12,6 +12,17 @@
 
 static enum exec_float short_format(struct ptx_type t) { return t.packed ? FLOAT_BF16 : FLOAT_F16; }
 
+/* As the hardware has it: bf16 becomes the upper half of a float, any NaN of f16 the canonical one.
+ */
+static double short_value(struct ptx_type t, uint32_t h) {
+  uint32_t bits = t.packed ? h << 16 : 0x7fffffff;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  if (t.packed || (h & 0x7fff) > 0x7c00)
+    return (double)f;
+  return exec_float_value(FLOAT_F16, h);
+}
+
 static uint32_t short_bits(const struct insn *in, double v) {
   return exec_float_bits(short_format(in->type), v, in->round ? (char)in->round : 'n', in->finite);
 }
@@ -80,7 +91,7 @@ static void read_floats(const struct insn *in, double *v, const void *from) {
   for (int l = 0; l < INSN_LANES; l++)
     v[l] = in->from.bytes == 8   ? d[l]
            : in->from.bytes == 4 ? (double)f[l]
-                                 : exec_float_value(short_format(in->from), h[l]);
+                                 : short_value(in->from, h[l]);
 }
 
 static double rounded(double v, uint8_t mode) {
@@ -155,10 +166,27 @@ static void integers_to_floats(const struct insn *in, void *to, const int64_t *v
   }
 }
 
+/* Between a half and a float, to the nearest: most conversions of such kernels. */
+static bool convert_half(const struct insn *in, void *to, const void *from) {
+  bool plain = !in->sat && !in->half && !in->finite && !in->round_int && !in->ftz &&
+               (!in->round || in->round == 'n') && in->dst_bytes == 4 && in->width == 4;
+  if (!plain || in->from.cls != PTX_FLOAT || in->type.cls != PTX_FLOAT)
+    return false;
+  if (in->from.bytes == 2 && in->type.bytes == 4)
+    exec_half_widen(in->from.packed, to, from, 0);
+  else if (in->from.bytes == 4 && in->type.bytes == 2)
+    exec_half_narrow(in->type.packed, to, from);
+  else
+    return false;
+  return true;
+}
+
 static void convert(const struct insn *in, void *to, const void *from) {
   unsigned char flushed[INSN_UNIT];
   int64_t v[INSN_LANES];
   double f[INSN_LANES];
+  if (convert_half(in, to, from))
+    return;
   if (in->from.cls != PTX_FLOAT) {
     widen(v, in, from);
     if (in->type.cls == PTX_FLOAT) {
@@ -209,7 +237,14 @@ static uint32_t code_of(const struct insn *in, double v, enum exec_float to) {
 void exec_cvt_pack(const struct insn *in, void *to, const void *a, const void *b) {
   enum exec_float format = (enum exec_float)in->sub, source = (enum exec_float)in->width;
   const lane_u32 *upper = a, *lower = b;
-  lane_u32 *out = to;
+  lane_u32 *out = to, high[INSN_LANES], low[INSN_LANES];
+  if (source == FLOAT_F32 && format <= FLOAT_BF16 && in->round == 'n' && !in->half && !in->finite) {
+    exec_half_narrow(format == FLOAT_BF16, high, a);
+    exec_half_narrow(format == FLOAT_BF16, low, b);
+    for (int l = 0; l < INSN_LANES; l++)
+      out[l] = high[l] << 16 | low[l];
+    return;
+  }
   if (format == FLOAT_TF32) {
     for (int l = 0; l < INSN_LANES; l++)
       out[l] = code_of(in, exec_float_value(FLOAT_F32, upper[l]), format) << 13;
@@ -218,9 +253,9 @@ void exec_cvt_pack(const struct insn *in, void *to, const void *a, const void *b
   int from_bits = source == FLOAT_F32 ? 32 : source <= FLOAT_BF16 ? 16 : 8;
   int to_bits = format <= FLOAT_BF16 ? 16 : 8;
   for (int l = 0; l < INSN_LANES; l++) {
-    uint32_t high = from_bits == 32 ? upper[l] : upper[l] >> from_bits;
-    uint32_t low = from_bits == 32 ? lower[l] : upper[l] & ((1u << from_bits) - 1);
-    uint32_t code = code_of(in, exec_float_value(source, high), format) << to_bits;
-    out[l] = code | code_of(in, exec_float_value(source, low), format);
+    uint32_t up = from_bits == 32 ? upper[l] : upper[l] >> from_bits;
+    uint32_t down = from_bits == 32 ? lower[l] : upper[l] & ((1u << from_bits) - 1);
+    uint32_t code = code_of(in, exec_float_value(source, up), format) << to_bits;
+    out[l] = code | code_of(in, exec_float_value(source, down), format);
   }
 }

@@ -24,8 +24,8 @@ static LANES_HOT void widen_f16(float *out, const lane_u32 *in, int shift) {
   for (int l = 0; l < INSN_LANES; l++) {
     uint32_t h = in[l] >> shift, size = (h & 0x7fff) << 13;
     uint32_t bits = as_bits(as_float(size) * 0x1p112f); /* moves the bias; subnormals come right */
-    bits |= size >= 0x0f800000 ? 0x7f800000 : 0;
-    out[l] = as_float(bits | (h & 0x8000) << 16);
+    bits = (size >= 0x0f800000 ? 0x7f800000 : bits) | (h & 0x8000) << 16;
+    out[l] = as_float(size > 0x0f800000 ? 0x7fffffff : bits);
   }
 }
 
@@ -53,11 +53,22 @@ static LANES_HOT void narrow_bf16(lane_u32 *out, const float *v) {
   }
 }
 
-static void widen(const struct insn *in, float *out, const void *lanes, int shift) {
-  if (in->half & HALF_BRAIN)
+void exec_half_widen(bool brain, float *out, const void *lanes, int shift) {
+  if (brain)
     widen_bf16(out, lanes, shift);
   else
     widen_f16(out, lanes, shift);
+}
+
+void exec_half_narrow(bool brain, void *lanes, const float *v) {
+  if (brain)
+    narrow_bf16(lanes, v);
+  else
+    narrow_f16(lanes, v);
+}
+
+static void widen(const struct insn *in, float *out, const void *lanes, int shift) {
+  exec_half_widen(in->half & HALF_BRAIN, out, lanes, shift);
   float least = in->half & HALF_BRAIN ? 0x1p-126f : 0x1p-14f;
   if (in->ftz)
     for (int l = 0; l < INSN_LANES; l++)
@@ -65,10 +76,7 @@ static void widen(const struct insn *in, float *out, const void *lanes, int shif
 }
 
 static void narrow(const struct insn *in, lane_u32 *out, const float *v) {
-  if (in->half & HALF_BRAIN)
-    narrow_bf16(out, v);
-  else
-    narrow_f16(out, v);
+  exec_half_narrow(in->half & HALF_BRAIN, out, v);
   uint32_t exponent = in->half & HALF_BRAIN ? 0x7f80 : 0x7c00;
   if (in->ftz)
     for (int l = 0; l < INSN_LANES; l++)
@@ -145,11 +153,20 @@ static LANES_HOT void arithmetic(const struct insn *in, float *d, const float *x
       d[l] = d[l] <= 0 ? 0 : d[l];
 }
 
-/* Signs are bits: a NaN keeps its payload. */
+/* A NaN becomes the canonical one, as on the hardware. */
+static uint32_t signed_half(const struct insn *in, uint32_t h) {
+  uint32_t infinity = in->half & HALF_BRAIN ? 0x7f80 : 0x7c00;
+  if ((h & 0x7fff) > infinity)
+    return 0x7fff;
+  return in->sub == HALF_NEG ? h ^ 0x8000 : h & 0x7fff;
+}
+
 static void signs(const struct insn *in, lane_u32 *out, const lane_u32 *a) {
-  uint32_t both = in->half & HALF_PAIR ? 0x80008000 : 0x8000;
-  for (int l = 0; l < INSN_LANES; l++)
-    out[l] = in->sub == HALF_NEG ? a[l] ^ both : a[l] & ~both;
+  for (int l = 0; l < INSN_LANES; l++) {
+    out[l] = signed_half(in, a[l] & 0xffff);
+    if (in->half & HALF_PAIR)
+      out[l] |= signed_half(in, a[l] >> 16) << 16;
+  }
 }
 
 static void half(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
@@ -163,8 +180,10 @@ static void half(struct machine *m, struct warp *w, const struct insn *in, uint3
     signs(in, out, a);
   for (int shift = 0; !unary && shift <= (in->half & HALF_PAIR ? 16 : 0); shift += 16) {
     widen(in, x, a, shift);
-    widen(in, y, b, shift);
-    widen(in, z, c, shift);
+    if (in->sub != HALF_EX2 && in->sub != HALF_TANH)
+      widen(in, y, b, shift);
+    if (in->sub == HALF_FMA)
+      widen(in, z, c, shift);
     arithmetic(in, v, x, y, z);
     narrow(in, part, v);
     for (int l = 0; l < INSN_LANES; l++)

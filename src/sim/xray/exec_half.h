@@ -27,6 +27,11 @@ enum {
   HALF_XORSIGN = 16
 };
 
+/* 32 halves (brain: bf16) that lie `shift` bits up in lanes of 4 bytes, to floats: exact, a NaN of
+ * f16 becomes the canonical one. Back: rounded to the nearest even. */
+void exec_half_widen(bool brain, float *out, const void *lanes, int shift);
+void exec_half_narrow(bool brain, void *lanes, const float *v);
+
 /* Runs an INSN_HALF or INSN_SET; each operation rounds once, to the nearest even. False: it is
  * neither. */
 bool exec_half(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);
