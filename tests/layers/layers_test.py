@@ -188,7 +188,8 @@ def objects():
             out = subprocess.run(["nm", "-g", "--defined-only", "-P", os.path.join(d, f)], capture_output=True,
                                  text=True, check=True).stdout
             names = [line.split() for line in out.splitlines()]
-            found[path] = [n[0] for n in names if n[1] in "TDBRCVW" and not n[0].startswith(("__", "_sub_"))]
+            # Behind a dot stands what the compiler makes of a function: NAME.resolver, NAME.avx2.
+            found[path] = [n[0].split(".")[0] for n in names if n[1] in "TDBRCVW" and not n[0].startswith(("__", "_sub_"))]
     return found
 
 
