@@ -209,7 +209,8 @@ $(B)/tests/bench/xray_bench: tests/bench/xray_bench.c $(foreach l,bench lesson s
 	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(foreach l,bench lesson sim kernels base,$(call lib,$(l))) $(LDLIBS)
 bench-xray: $(B)/tests/bench/xray_bench
-	/usr/bin/python3 tests/bench/xray_bench.py $<
+	@$(MAKE) --no-print-directory -s B=$(B)-plain OPT_release='$(OPT_release) -DLANES_PLAIN' $(B)-plain/tests/bench/xray_bench
+	/usr/bin/python3 tests/bench/xray_bench.py $< $(B)-plain/tests/bench/xray_bench
 
 # A fuzz target runs with its corpus and a copy that grows in build/fuzz; an input that fails stays there.
 SECONDS ?= 60

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""make bench-xray: the speed table of xray_bench, and host instructions per warp instruction by
+"""make bench-xray: the speed tables of xray_bench, as built and without AVX2, and host instructions per warp instruction by
 callgrind, held against tests/bench/xray_cost.json (--write makes that file anew)."""
 import json, os, re, shutil, subprocess, sys, tempfile
 
@@ -16,9 +16,11 @@ def cost(program, kernel, mode):
 
 
 def main():
-    program, write = sys.argv[1], "--write" in sys.argv
+    program, plain, write = sys.argv[1], sys.argv[2], "--write" in sys.argv
     if not write:
         subprocess.run([program], check=True)
+        print("The same without AVX2:", flush=True)
+        subprocess.run([plain, "table"], check=True)
     if not shutil.which("valgrind"):
         print("Host instructions per warp instruction: valgrind is not here.")
         return 0

@@ -241,11 +241,15 @@ static void check(struct machine *m, const struct warp *w, const struct insn *in
   if (in->space == PTX_GLOBAL && kind == SHADOW_READ && p->shape != SCATTERED &&
       shadow_quiet_read(m, in, piece, first, p->high + bytes))
     return;
+  if (in->space == PTX_SHARED && p->shape == UNIFORM && kind == SHADOW_READ && !m->copies_open &&
+      !m->clock) { /* the other lanes add nothing to what lane 0 reads */
+    address[0] = first;
+    shadow_shared(m, w, in, address, 1, bytes, kind);
+    return;
+  }
   spread_addresses(address, p->wide, first);
   if (in->space == PTX_SHARED) {
-    /* Lanes that read what lane 0 reads add nothing to it. */
-    bool one = p->shape == UNIFORM && kind == SHADOW_READ && !m->copies_open && !m->clock;
-    shadow_shared(m, w, in, address, one ? 1 : UINT32_MAX, bytes, kind);
+    shadow_shared(m, w, in, address, UINT32_MAX, bytes, kind);
   } else {
     shadow_global(m, w, in, piece, address, UINT32_MAX, bytes, kind);
   }

@@ -23,7 +23,7 @@ struct global_unit {
 };
 #define ATOMIC_WRITER 0x80000000u
 
-enum { MANY_LINES = UINT16_MAX };
+enum { MANY_LINES = UINT16_MAX, GROUP = 32 };
 
 /* The same unit within a block, and the lines; kept for arrays that are written. */
 struct global_note {
@@ -42,7 +42,9 @@ struct shadow {
   bool atomics, fences;        /* the kernel has some: races between blocks may be meant */
   bool acquired;               /* this block did an atomic or volatile read of global memory */
   bool checks_races, checks_init;
-  int64_t *units; /* of each array */
+  uint32_t **groups; /* by array, while nothing was written: block number + 1 that noted reads of
+                        all of 32 units */
+  int64_t *units;    /* of each array */
   int nglobal;
 };
 
@@ -71,11 +73,13 @@ struct shadow *shadow_new(const struct program *p, const struct memory *mem,
   s->shared = alloc_zero((size_t)s->nshared, sizeof *s->shared);
   s->nglobal = launch->narrays;
   s->global = alloc_zero((size_t)launch->narrays + 1, sizeof *s->global);
+  s->groups = alloc_zero((size_t)launch->narrays + 1, sizeof *s->groups);
   s->units = alloc_zero((size_t)launch->narrays + 1, sizeof *s->units);
   for (int i = 0; i < launch->narrays; i++)
     if (s->checks_races || (s->checks_init && !launch->arrays[i].written)) {
       s->units[i] = (memory_array(mem, i)->bytes >> s->shift_global) + 16;
       s->global[i] = alloc_zero((size_t)spread(s->units[i]), sizeof **s->global);
+      s->groups[i] = alloc_zero((size_t)s->units[i] / GROUP + 1, sizeof **s->groups);
     }
   s->notes = alloc_zero((size_t)launch->narrays + 1, sizeof *s->notes);
   s->read_line = alloc_zero((size_t)launch->narrays + 1, sizeof *s->read_line);
@@ -97,6 +101,9 @@ void shadow_free(struct shadow *s) {
   free(s->global);
   free(s->notes);
   free(s->read_line);
+  for (int i = 0; i < s->nglobal; i++)
+    free(s->groups[i]);
+  free(s->groups);
   free(s->units);
   free(s);
 }
@@ -421,11 +428,18 @@ bool shadow_quiet_read(struct machine *m, const struct insn *in, const struct me
   int64_t first = at >> s->shift_global, n = bytes >> s->shift_global;
   struct global_unit *u = s->global[piece->array] + spread(first);
   uint16_t *line = &s->read_line[piece->array];
+  uint32_t me = (uint32_t)m->block_number + 1, *group = s->groups[piece->array] + first / GROUP;
+  bool whole = n == GROUP && first % GROUP == 0;
+  bool line_noted = *line == in->line || *line == MANY_LINES;
+  if (whole && *group == me && line_noted && !in->ordered)
+    return true;
   if (in->ordered || spread(first + n - 1) - spread(first) != n - 1 || !all_quiet(u, n))
     return false;
   if (*line != in->line)
     *line = *line ? MANY_LINES : (uint16_t)in->line;
-  note_reads(u, n, (uint32_t)m->block_number + 1);
+  note_reads(u, n, me);
+  if (whole)
+    *group = me;
   return true;
 }
 
