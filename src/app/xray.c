@@ -125,9 +125,11 @@ static void put_traced(struct xray_page *p, const struct xray_args *a, const str
   char *block =
       alloc_printf("%lld, %lld, %lld", (long long)a->request.trace_block[0],
                    (long long)a->request.trace_block[1], (long long)a->request.trace_block[2]);
-  char *text = xray_words(XW_TRACED, p->lang, n, block, a->trace, NULL);
+  char *name = utf8_clean(a->trace, strlen(a->trace));
+  char *text = xray_words(XW_TRACED, p->lang, n, block, name, NULL);
   xray_page_text(p, 0, INK_PLAIN, text);
   free(text);
+  free(name);
   free(block);
   free(n);
 }

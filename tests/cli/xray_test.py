@@ -196,6 +196,7 @@ def a_trace_goes_to_a_file():
     with open(path) as f:
         assert [json.loads(l)["op"] for l in f] == ["ld", "st"]
     assert "2 events of block (1, 2, 0) are in" in p.stdout, p.stdout
+    assert "\x1b" not in page(result(), "--trace", path + "\x1b[31m").stdout
     p = page(result(), "--trace", "/nowhere/x")
     assert p.returncode == 1 and "/nowhere/x" in p.stderr and not p.stdout, p
     p = page(result(), "--trace", "/dev/full")
@@ -262,11 +263,11 @@ def what_is_no_kernel_and_no_file():
     unreadable = file("unreadable.cu", "x")
     os.chmod(unreadable, 0)
     for name, words in (("no/such.cu", "no/such.cu"), (scratch.name + "/", "directory"), ("cuda/tilde", "cuda/tiled"),
-                        ("cpu/ikj", "CPU kernel"), (file("zero.cu", b"\x7fELF\0\0\1"), "no text"),
+                        ("cpu/ikj", "CPU kernel"), ("\x1b[31m", "no kernel"), ("\x1b.cu", "Cannot open"), (file("zero.cu", b"\x7fELF\0\0\1"), "no text"),
                         (file("empty.cu", ""), "empty"), (file("blank.ptx", "\n \n"), "empty"), ("/dev/null", "pipe or a device"),
                         *([] if os.access(unreadable, os.R_OK) else [(unreadable, "ermission")])):
         p = xray(name)
-        assert p.returncode == 2 and words in p.stderr and not p.stdout, (name, p)
+        assert p.returncode == 2 and words in p.stderr and not p.stdout and "\x1b" not in p.stderr, (name, p)
 
 
 @test
