@@ -23,7 +23,7 @@ static void fill_words(unsigned char *p, bool floats, uint64_t *seed) {
     int32_t word = (int32_t)r >> (r >> 40) % 28;
     uint32_t size = ((uint32_t)r & 0x807fffff) | (uint32_t)(110 + (r >> 40) % 30) << 23;
     if (floats)
-      memcpy(p + i, r >> 61 ? (void *)&size : (void *)&special[r >> 50 & 7], 4);
+      memcpy(p + i, r >> 61 ? (const void *)&size : (const void *)&special[r >> 50 & 7], 4);
     else
       memcpy(p + i, &word, 4);
   }
