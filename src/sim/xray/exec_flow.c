@@ -77,7 +77,9 @@ static void start_warp(struct machine *m, struct warp *w) {
   const struct program *p = m->program;
   int64_t threads = m->launch->block[0] * m->launch->block[1] * m->launch->block[2];
   int64_t here = threads - (int64_t)w->index * INSN_LANES;
-  memset(w->regs, 0, (size_t)p->units * INSN_UNIT);
+  /* A register that nobody wrote holds anything on a GPU. All ones are a NaN, an index below the
+   * start and an address where nothing is: what is made of them is seen to be wrong. */
+  memset(w->regs, 0xff, (size_t)p->units * INSN_UNIT);
   memset(w->preds, 0, (size_t)p->npreds * sizeof *w->preds);
   w->preds[0] = UINT32_MAX;
   w->alive = w->started = here >= INSN_LANES ? UINT32_MAX : (1u << here) - 1;
