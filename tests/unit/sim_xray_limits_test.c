@@ -72,7 +72,8 @@ static void test_problems(void **state) {
     const char *words;
   } of[] = {
       {"", "L: bra L;", XRAY_BUDGET, "does not end"},
-      {"", "L: add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;", XRAY_BUDGET, "budget"},
+      {"", "mov.u32 %r1, 0;\nL: add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;",
+       XRAY_BUDGET, "budget"},
       {"", "ld.global.f32 %f1, [%rd2];", XRAY_NULL, "null pointer"},
       {"", "st.global.v4.f32 [%rd2+4080], {%f1, %f1, %f1, %f1};", XRAY_NULL, "null pointer"},
       {"", "ld.global.f32 %f1, [%rd1+2147483648];", XRAY_OOB_GLOBAL, "byte 2147483648"},
@@ -85,6 +86,7 @@ static void test_problems(void **state) {
       {"", "ld.global.f32 %f1, [%rd1+2];", XRAY_MISALIGNED, "multiple of 4"},
       {"", "ld.shared.f32 %f1, [4294967292];", XRAY_OOB_SHARED, "there are 0 bytes"},
       {"", "mov.u64 %rd2, -8;\nld.f32 %f1, [%rd2];", XRAY_OOB_GLOBAL, "no array"},
+      {"", "st.global.f32 [%rd3], %f1;", XRAY_OOB_GLOBAL, "no array"}, /* a register nobody wrote */
       {"", "trap;", XRAY_TRAP, "stops itself"},
       {"", "frobnicate.f32 %f1, %f2;", XRAY_UNSUPPORTED, "frobnicate.f32"},
       {".func f()\n{\ncall f;\nret;\n}\n", "call f;", XRAY_UNSUPPORTED, ""},

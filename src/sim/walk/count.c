@@ -253,9 +253,9 @@ void walk_total(const struct walk_setup *setup, struct walk_counters *out) {
 /* Shared traffic has a closed form where rows of As are aligned for 16-byte reads. */
 static void formula_shared(const struct walk_setup *s, double units, struct walk_counters *out) {
   double warps = walk_warps(s);
-  bool closed = !s->pad && !s->bugs && s->T % 4 == 0;
+  bool closed = !s->pad && !s->bugs && s->T % 8 == 0; /* whole warps */
   out->shared_load_wavefronts = closed ? units * warps * (s->T / 4 * 2 + s->T) : NAN;
-  out->shared_store_wavefronts = closed && s->T % 8 == 0 ? units * warps * 2 : NAN;
+  out->shared_store_wavefronts = closed ? units * warps * 2 : NAN;
 }
 
 void walk_formula(const struct walk_setup *s, struct walk_counters *out) {
