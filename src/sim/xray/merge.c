@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN_GROUP = 255, MAX_OPEN = 1024 };
+enum { IN_GROUP = 255, MAX_OPEN = 2048 };
 
 struct candidate { /* a load that may be joined with others of its segment */
   int insn;

@@ -9,9 +9,10 @@
 enum {
   FULL_INSNS = 320, /* instructions x trips that ptxas unrolls in full of its own accord */
   MAX_LOOPS = 24,
-  MAX_COPIES = 16, /* of a body, unless it is unrolled in full */
+  MAX_COPIES = 16,     /* of a body, unless it is unrolled in full */
+  MAX_INSNS = 1 << 14, /* of an unrolled loop: ptxas makes none larger */
   MAX_NODES = 20000,
-  MAX_TRIES = 64
+  MAX_WORK = 1 << 18 /* instructions gone through for all plans */
 };
 
 struct unroll {
@@ -23,7 +24,7 @@ struct unroll {
   int copies[MAX_LOOPS];
   const struct xray_mix *sass;
   bool ffma_only; /* the other counts need not agree */
-  int nodes, tries;
+  int nodes, work;
 };
 
 /* ---- one loop */
@@ -52,7 +53,7 @@ static bool may_have(const struct loop *l, int copies) {
   int peeled, body;
   if (copies == 1)
     return true;
-  if (l->nounroll)
+  if (l->nounroll || copies * (l->last - l->first + 1) > MAX_INSNS)
     return false;
   return l->trips ? split(l->trips, copies, &peeled, &body) : copies <= MAX_COPIES;
 }
@@ -65,6 +66,7 @@ static void repeat(struct program *p, const struct loop *l, int copies) {
 }
 
 static void apply(struct unroll *u, struct xray_mix *mix) {
+  u->work += u->program->ncode;
   merge_clear(u->merge);
   merge_code(u->merge);
   for (int i = 0; i < u->loops.n && i < MAX_LOOPS; i++) {
@@ -72,6 +74,7 @@ static void apply(struct unroll *u, struct xray_mix *mix) {
     int peeled, body;
     if (u->copies[i] == 1)
       continue;
+    u->work += u->copies[i] * (l->last - l->first + 1);
     if (l->trips && split(l->trips, u->copies[i], &peeled, &body))
       merge_loop(u->merge, l, peeled, body);
     else
@@ -136,7 +139,7 @@ static bool choose_with(struct unroll *u, int loop, int copies, struct xray_mix 
 
 /* Tries the copies of this loop and those behind it; true if a plan was found and applied. */
 static bool choose(struct unroll *u, int loop, struct xray_mix *mix) {
-  if (++u->nodes > MAX_NODES || u->tries >= MAX_TRIES)
+  if (++u->nodes > MAX_NODES || u->work >= MAX_WORK)
     return false;
   int stands = against_sass(u);
   if (stands < 0)
@@ -144,7 +147,6 @@ static bool choose(struct unroll *u, int loop, struct xray_mix *mix) {
   if (loop == u->loops.n) {
     if (stands == 0)
       return false;
-    u->tries++;
     apply(u, mix);
     return u->ffma_only || sass_mix_equal(mix, u->sass);
   }
@@ -163,7 +165,7 @@ static bool choose(struct unroll *u, int loop, struct xray_mix *mix) {
 
 static bool search(struct unroll *u, bool ffma_only, struct xray_mix *mix) {
   u->ffma_only = ffma_only;
-  u->nodes = u->tries = 0;
+  u->nodes = u->work = 0;
   for (int i = 0; i < u->loops.n; i++)
     u->copies[i] = 1;
   return choose(u, 0, mix);

@@ -11,19 +11,13 @@ struct made { /* the same of the same: what does not move stays one value in all
 
 struct walk {
   struct affine *affine;
-  int first, last;
+  int first, last, units;
   insn_slot *slots; /* that the loop writes, each once */
+  int *place;       /* of each slot of the program in them, from 1; 0: not written */
   struct affine_sum *values;
   int n;
   struct made *made; /* of each instruction */
 };
-
-static int find(const struct walk *w, insn_slot slot) {
-  for (int i = 0; i < w->n; i++)
-    if (w->slots[i] == slot)
-      return i;
-  return -1;
-}
 
 struct walk *walk_new(struct affine *a, const struct program *p, int first, int last) {
   struct walk *w = alloc_zero(1, sizeof *w);
@@ -31,6 +25,8 @@ struct walk *walk_new(struct affine *a, const struct program *p, int first, int 
   w->first = first;
   w->last = last;
   size_t most = 4 * (size_t)(last - first + 1);
+  w->units = p->units;
+  w->place = alloc_zero((size_t)p->units + 1, sizeof *w->place);
   w->slots = alloc_zero(most, sizeof *w->slots);
   w->values = alloc_zero(most, sizeof *w->values);
   w->made = alloc_zero((size_t)(last - first + 1), sizeof *w->made);
@@ -38,8 +34,10 @@ struct walk *walk_new(struct affine *a, const struct program *p, int first, int 
     insn_slot out[AFFINE_WRITTEN];
     int n = affine_written(a, i, out);
     for (int k = 0; k < n; k++)
-      if (out[k] >= 0 && out[k] < p->units && find(w, out[k]) < 0)
+      if (out[k] >= 0 && out[k] < p->units && !w->place[out[k]]) {
         w->slots[w->n++] = out[k];
+        w->place[out[k]] = w->n;
+      }
   }
   for (int i = 0; i < w->n; i++)
     w->values[i] = affine_before(a, w->slots[i], first, last);
@@ -50,13 +48,19 @@ void walk_free(struct walk *w) {
   if (!w)
     return;
   free(w->slots);
+  free(w->place);
   free(w->values);
   free(w->made);
   free(w);
 }
 
+/* -1: the loop does not write it. */
+static int find(const struct walk *w, insn_slot slot) {
+  return slot < 0 || slot >= w->units ? -1 : w->place[slot] - 1;
+}
+
 struct affine_sum walk_value(struct walk *w, insn_slot slot) {
-  int i = slot < 0 ? -1 : find(w, slot);
+  int i = find(w, slot);
   return i >= 0 ? w->values[i] : affine_of(w->affine, slot, w->first);
 }
 
@@ -95,7 +99,7 @@ void walk_past(struct walk *w, int i) {
   if (n == 1)
     made = make(w, i);
   for (int k = 0; k < n; k++) {
-    int at = out[k] < 0 ? -1 : find(w, out[k]);
+    int at = find(w, out[k]);
     if (at < 0)
       continue;
     if (n > 1)
