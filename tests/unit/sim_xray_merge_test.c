@@ -94,6 +94,36 @@ static void test_between(void **state) {
   expect_widths("@%y " AT(1, 0) "@%y " AT(2, 4), 2, 0, 0);
 }
 
+/* ---- products in sums */
+
+static void expect_ffma(const char *code, int ffma) {
+  xray_module *m = block_of(code);
+  struct xray_mix mix;
+  struct err err;
+  bool exact = false;
+  assert_true(xray_mix_of(m, NULL, NULL, &mix, &exact, &err));
+  if (mix.ffma != ffma)
+    fail_msg("%s: %d FFMA, not %d", code, mix.ffma, ffma);
+  xray_free(m);
+}
+
+#define MUL "mul.f32 %f1, %f2, %f3; "
+
+static void test_products(void **state) {
+  (void)state;
+  expect_ffma(MUL "add.f32 %f4, %f1, %f5;", 1);
+  expect_ffma(MUL "sub.f32 %f4, %f5, %f1;", 1);
+  expect_ffma(MUL "@%y add.f32 %f4, %f1, %f5;", 1);
+  expect_ffma(MUL "mul.f32 %f4, %f5, %f6; sub.f32 %f7, %f1, %f4;", 1);
+  expect_ffma(MUL "add.f32 %f4, %f1, %f5; add.f32 %f6, %f1, %f7;", 2);
+  expect_ffma(MUL "add.f32 %f4, %f1, %f5; st.global.f32 [%o], %f1;", 0);
+  expect_ffma(MUL "add.f32 %f4, %f1, %f1;", 0);
+  expect_ffma(MUL "add.rn.f32 %f4, %f1, %f5;", 0);
+  expect_ffma("mul.rn.f32 %f1, %f2, %f3; add.f32 %f4, %f1, %f5;", 0);
+  expect_ffma(MUL "@%y bra L; add.f32 %f4, %f1, %f5; L:", 0);
+  expect_ffma("fma.rn.f32 %f1, %f2, %f3, %f4;", 1);
+}
+
 /* ---- loops */
 
 /* The shapes whose PTX is kept, with the counts of their cubin. */
@@ -253,9 +283,9 @@ static void test_patterns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_words),       cmocka_unit_test(test_widths),
-      cmocka_unit_test(test_between),     cmocka_unit_test(test_kept_shapes),
-      cmocka_unit_test(test_peeled_loop), cmocka_unit_test(test_patterns),
-      cmocka_unit_test(test_hardware),
+      cmocka_unit_test(test_between),     cmocka_unit_test(test_products),
+      cmocka_unit_test(test_kept_shapes), cmocka_unit_test(test_peeled_loop),
+      cmocka_unit_test(test_patterns),    cmocka_unit_test(test_hardware),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

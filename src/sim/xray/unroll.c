@@ -1,5 +1,6 @@
 #include "sim/xray/unroll.h"
 
+#include "sim/xray/fuse.h"
 #include "sim/xray/loops.h"
 #include "sim/xray/merge.h"
 #include "sim/xray/mix.h"
@@ -197,6 +198,7 @@ static bool leaves_loops(const struct unroll *u) {
 bool unroll_program(struct program *p, const struct xray_mix *sass, struct xray_mix *mix) {
   struct unroll u = {.program = p, .affine = affine_new(p), .sass = sass};
   bool exact = false;
+  fuse_products(p, u.affine);
   loops_find(&u.loops, u.affine, p);
   u.merge = merge_new(p, u.affine);
   bool few = u.loops.n <= MAX_LOOPS;
