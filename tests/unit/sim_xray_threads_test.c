@@ -108,6 +108,25 @@ static void test_faults(void **state) {
   each_fixture("faults.ptx");
 }
 
+/* A race between blocks that run long enough to be on two threads: neither sees it by itself. */
+static void test_race_between_threads(void **state) {
+  (void)state;
+  xray_module *m = xk_load("blocks.ptx");
+  struct xk_run run = {.entry = "apart",
+                       .grid = {2, 1, 1},
+                       .block = {128, 1, 1},
+                       .elements = {128, 128, 256},
+                       .ints = {1, 16, 8},
+                       .nints = 3};
+  struct xray_launch how = {.checks = XRAY_CHECK_ALL};
+  same_as_one(m, &run, &how);
+  struct xk_result r = xk_do(m, &run, &how);
+  assert_int_equal(r.report.nproblems, 1);
+  assert_int_equal(r.report.problems[0].kind, XRAY_RACE_GLOBAL);
+  xk_done(&r);
+  xray_free(m);
+}
+
 /* A launch that has just enough of a budget, and one instruction too few. */
 static void test_budget(void **state) {
   (void)state;
@@ -202,9 +221,13 @@ static void test_checked_blocks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped), cmocka_unit_test(test_good),
-      cmocka_unit_test(test_faults),  cmocka_unit_test(test_budget),
-      cmocka_unit_test(test_stopped), cmocka_unit_test(test_checked_blocks),
+      cmocka_unit_test(test_shipped),
+      cmocka_unit_test(test_good),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_budget),
+      cmocka_unit_test(test_race_between_threads),
+      cmocka_unit_test(test_stopped),
+      cmocka_unit_test(test_checked_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
