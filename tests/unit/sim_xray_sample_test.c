@@ -261,6 +261,42 @@ static void test_problems(void **state) {
   xray_free(m);
 }
 
+/* The events of a block are told whether the launch is sampled or not. */
+struct events {
+  int64_t n, sum;
+};
+
+static void take_event(void *ctx, const struct xray_event *e) {
+  struct events *all = ctx;
+  assert_true(e->block[0] == 5 && e->block[1] == 3 && e->block[2] == 0);
+  all->n++;
+  for (int l = 0; l < 32 && e->address; l++)
+    all->sum += e->mask >> l & 1 ? e->address[l] * (l + 1) : 0;
+}
+
+static void test_trace(void **state) {
+  (void)state;
+  xray_module *m = xk_load("assets/ptx/cuda_tiled_T8.ptx");
+  struct xk_run run = xk_shipped("assets/ptx/cuda_tiled_T8.ptx", 8, 64, 64, 24);
+  struct events of[3] = {{0}};
+  for (int i = 0; i < 3; i++) {
+    struct xray_launch how = {.trace = take_event,
+                              .trace_block = {5, 3, 0},
+                              .ctx = &of[i],
+                              .sample = i == 1,
+                              .threads = i == 2 ? 2 : 1};
+    struct xk_result r = xk_do(m, &run, &how);
+    assert_true(r.ran && r.report.finished && r.report.sampled == (i == 1));
+    xk_done(&r);
+  }
+  assert_true(of[0].n > 0);
+  for (int i = 1; i < 3; i++) {
+    assert_int_equal(of[i].n, of[0].n);
+    assert_int_equal(of[i].sum, of[0].sum);
+  }
+  xray_free(m);
+}
+
 /* Kernels with numbers changed here and there (registers, constants, places): whatever they do
  * then, sampled counts are those of a full run. */
 static void mutate(char *text, size_t n, uint32_t *state) {
@@ -320,6 +356,7 @@ int main(void) {
       cmocka_unit_test(test_classes), cmocka_unit_test(test_every_size),
       cmocka_unit_test(test_refused), cmocka_unit_test(test_problems),
       cmocka_unit_test(test_damaged), cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_trace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
