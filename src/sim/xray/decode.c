@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "sim/xray/decode_call.h"
+#include "sim/xray/decode_misc.h"
 #include "sim/xray/decode_op.h"
 #include "sim/xray/decode_part.h"
 #include "sim/xray/flow.h"
@@ -113,20 +114,40 @@ static insn_slot register_slot(struct decoder *d, int reg, int bytes) {
 static insn_slot special_slot(struct decoder *d, struct slice name, int bytes) {
   struct program *p = d->program;
   static const char *const known[] = {
-      "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
-      "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
-      "%nctaid.y",    "%nctaid.z",    "%laneid",      "%warpid",      "%nwarpid",
-      "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge",
-      "%clock",       "%clock_hi",    "%smid",        "%nsmid",       "%dynamic_smem_size",
-      "%clock64",     "%globaltimer",
+      "%tid.x",
+      "%tid.y",
+      "%tid.z",
+      "%ntid.x",
+      "%ntid.y",
+      "%ntid.z",
+      "%ctaid.x",
+      "%ctaid.y",
+      "%ctaid.z",
+      "%nctaid.x",
+      "%nctaid.y",
+      "%nctaid.z",
+      "%laneid",
+      "%warpid",
+      "%nwarpid",
+      "%lanemask_eq",
+      "%lanemask_lt",
+      "%lanemask_le",
+      "%lanemask_gt",
+      "%lanemask_ge",
+      "%smid",
+      "%nsmid",
+      "%dynamic_smem_size",
+      "%total_smem_size",
   };
   if (ptx_lex_is(name, "WARP_SZ"))
     return decode_const(d, INSN_LANES, bytes);
+  int cluster = decode_misc_cluster(d, name);
+  if (cluster == 0 || cluster == 1)
+    return decode_const(d, (uint64_t)cluster, bytes);
   bool found = false;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     found |= ptx_lex_is(name, known[i]);
-  bool wide = ptx_lex_is(name, "%clock64") || ptx_lex_is(name, "%globaltimer");
-  if (!found || bytes != (wide ? 8 : 4)) {
+  if (!found || bytes != 4) {
     d->bad = true;
     return 0;
   }
@@ -265,7 +286,7 @@ static void address_of_name(struct decoder *d, const struct ptx_operand *o) {
       d->out->space = PTX_LOCAL;
   }
   d->out->base_wide = true;
-  d->out->offset = at + o->imm;
+  d->out->offset = (int64_t)((uint64_t)at + (uint64_t)o->imm);
 }
 
 void decode_address(struct decoder *d, const struct ptx_operand *o) {
@@ -403,8 +424,8 @@ struct program *decode_kernel(const struct ptx_module *module, const struct ptx_
   decode_call_room(p);
   flow_resolve(p);
   for (int i = 0; i < p->ncode; i++)
-    p->code[i].plain = p->code[i].kind == INSN_ALU && !p->code[i].ftz && !p->code[i].sat &&
-                       !p->code[i].round;
+    p->code[i].plain =
+        p->code[i].kind == INSN_ALU && !p->code[i].ftz && !p->code[i].sat && !p->code[i].round;
   return p;
 }
 

@@ -4,6 +4,7 @@
 #include "sim/xray/exec_bits.h"
 #include "sim/xray/exec_misc.h"
 #include "sim/xray/ptx_parse.h"
+#include <string.h>
 
 static struct slice last_part(const struct decoder *d) { return d->part[d->nparts - 1]; }
 
@@ -153,6 +154,24 @@ bool decode_misc_is_clock(const struct ptx_operand *o) {
     if (o->kind == PTX_SPECIAL && ptx_lex_is(o->name, names[i]))
       return true;
   return false;
+}
+
+int decode_misc_cluster(const struct decoder *d, struct slice name) {
+  static const struct {
+    const char *name;
+    int value;
+  } of[] = {
+      {"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},
+      {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1}, {"%cluster_nctaid.z", 1},
+      {"%cluster_ctarank", 0},  {"%cluster_nctarank", 1},
+  };
+  const char *text = d->module->text;
+  if (strstr(text, ".reqnctapercluster") || strstr(text, ".explicitcluster"))
+    return -1;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    if (ptx_lex_is(name, of[i].name))
+      return of[i].value;
+  return -1;
 }
 
 bool decode_misc_clock(struct decoder *d) {

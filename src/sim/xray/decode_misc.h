@@ -18,4 +18,8 @@ bool decode_misc_policy(struct decoder *d); /* createpolicy: a hint without effe
 bool decode_misc_clock(struct decoder *d);
 bool decode_misc_is_clock(const struct ptx_operand *o);
 
+/* The value of a register of a cluster, where the module has none: each block is one of its own.
+ * -1: no such register, or it is no constant. */
+int decode_misc_cluster(const struct decoder *d, struct slice name);
+
 #endif

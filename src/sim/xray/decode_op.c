@@ -254,8 +254,9 @@ static bool trap(struct decoder *d) {
   return true;
 }
 static bool fence(struct decoder *d) {
-  d->out->kind = INSN_FENCE;
-  return d->src->n == 0 && !decode_has(d, "proxy");
+  /* Between proxies there is nothing to order: there is one memory here. */
+  d->out->kind = decode_has(d, "proxy") ? INSN_NOP : INSN_FENCE;
+  return d->src->n == 0;
 }
 
 static bool bfi(struct decoder *d) {

@@ -24,13 +24,14 @@ enum {
 /* ---- special registers */
 
 static const char *const specials[] = {
-    "%tid.x",       "%tid.y",       "%tid.z",
-    "%ntid.x",      "%ntid.y",      "%ntid.z",
-    "%ctaid.x",     "%ctaid.y",     "%ctaid.z",
-    "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
-    "%laneid",      "%warpid",      "%nwarpid",
-    "%lanemask_eq", "%lanemask_lt", "%lanemask_le",
-    "%lanemask_gt", "%lanemask_ge", "%dynamic_smem_size",
+    "%tid.x",       "%tid.y",           "%tid.z",
+    "%ntid.x",      "%ntid.y",          "%ntid.z",
+    "%ctaid.x",     "%ctaid.y",         "%ctaid.z",
+    "%nctaid.x",    "%nctaid.y",        "%nctaid.z",
+    "%laneid",      "%warpid",          "%nwarpid",
+    "%lanemask_eq", "%lanemask_lt",     "%lanemask_le",
+    "%lanemask_gt", "%lanemask_ge",     "%dynamic_smem_size",
+    "%nsmid",       "%total_smem_size",
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 
@@ -38,7 +39,7 @@ static int special_of(struct slice name) {
   for (int i = 0; i < SPECIALS; i++)
     if (ptx_lex_is(name, specials[i]))
       return i;
-  return -1; /* clocks and the number of the SM are 0 */
+  return -1; /* the number of the SM is 0: all blocks run on one */
 }
 
 /* Values in the order of the names. */
@@ -69,6 +70,8 @@ static void special_values(const struct machine *m, const struct warp *w, int la
       ~(bit | (bit - 1)),
       ~(bit - 1),
       m->launch->shared_bytes,
+      1,
+      (m->program->shared_bytes + m->launch->shared_bytes + 127) / 128 * 128, /* its granules */
   };
   memcpy(out, of, sizeof of);
 }
