@@ -32,6 +32,7 @@ static bool copy(struct decoder *d) {
       !address(d, &src->a[0], PTX_SHARED))
     return false;
   out->sub = ASYNC_COPY;
+  out->round = decode_has(d, "cg") ? 'g' : 0;
   out->width = (uint8_t)bytes;
   out->nvec = 1;
   out->a = from.base;

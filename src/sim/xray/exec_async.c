@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "sim/warp.h"
+#include "sim/warp_async.h"
 #include "sim/xray/exec_mbar.h"
 #include "sim/xray/exec_mem.h"
 #include "sim/xray/lanes.h"
@@ -112,10 +113,10 @@ static struct copy *new_copy(struct warp_copies *c) {
   return &c->list[c->n++];
 }
 
-static int pieces(const int64_t address[INSN_LANES], uint32_t mask, int bytes) {
+static int pieces(const int64_t address[INSN_LANES], const int64_t active[INSN_LANES], int bytes) {
   int64_t a[INSN_LANES];
   for (int l = 0; l < INSN_LANES; l++)
-    a[l] = mask >> l & 1 ? address[l] : -1;
+    a[l] = active[l] >= 0 ? address[l] : -1;
   return warp_sectors(a, bytes);
 }
 
@@ -123,13 +124,15 @@ static int pieces(const int64_t address[INSN_LANES], uint32_t mask, int bytes) {
  * are more than those they read: measured, docs/counting.md. */
 static void count_copy(struct machine *m, const struct insn *in, const int64_t from[INSN_LANES],
                        const int64_t to[INSN_LANES], uint32_t mask) {
-  int i = (int)(in - m->program->code);
-  tally_access(m->tally, i, PTX_GLOBAL, from, mask, in->width, false);
-  if (in->op.n < 11 || memcmp(in->op.p, "cp.async.cg", 11) != 0)
-    return;
-  int read = pieces(from, mask, in->width), filled = pieces(to, mask, in->width);
-  if (filled > read)
-    tally_cell(m->tally, i)->global_sectors += filled - read;
+  struct tally_cell *cell = tally_cell(m->tally, (int)(in - m->program->code));
+  bool bypass = in->round == 'g';
+  int64_t active[INSN_LANES];
+  for (int l = 0; l < INSN_LANES; l++)
+    active[l] = mask >> l & 1 ? from[l] : -1;
+  int read = pieces(from, active, in->width), filled = pieces(to, active, in->width);
+  cell->global_requests++;
+  cell->global_sectors += bypass && filled > read ? filled : read;
+  cell->global_wavefronts += warp_async_wavefronts(active, to, in->width, bypass);
 }
 
 static void copy(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {

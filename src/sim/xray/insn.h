@@ -143,7 +143,8 @@ struct insn {
   uint8_t vec_bytes[4];       /* 4 or 8: of the lanes of a vector's registers */
   insn_slot vec[4];
   struct ptx_type type, from; /* of memory; of a conversion: to and from */
-  uint8_t round; /* of a conversion or float operation: 'n' nearest 'z' zero 'm' down 'p' up, 0 */
+  uint8_t round; /* of a conversion or float operation: 'n' nearest 'z' zero 'm' down 'p' up, 0;
+                    of a cp.async: 'g' past L1 */
   bool round_int;
   insn_slot base;
   bool ordered;   /* volatile, relaxed, acquire or release: other threads are meant to see it */
