@@ -235,6 +235,11 @@ static void test_refused(void **state) {
   assert_non_null(strstr(r.err.text, "2048 blocks"));
   assert_non_null(strstr(r.err.text, "smaller size"));
   xk_done(&r);
+  run.grid[0] = 10000000; /* more than are told apart */
+  r = xk_do(m, &run, &how);
+  assert_false(r.ran);
+  assert_non_null(strstr(r.err.text, "10000000 blocks"));
+  xk_done(&r);
   xray_free(m);
 }
 

@@ -125,7 +125,13 @@ static bool affordable(struct sample *s, const struct insn *failed, struct err *
   double need = each * (double)(s->launch->blocks - s->ndone);
   if (need <= (double)s->launch->budget)
     return true;
-  int line = failed ? report_line(s->machine->report, failed->line) : 0;
+  if (!failed)
+    return err_set(err,
+                   "The launch has %lld blocks, more than can be sorted into classes, and all of "
+                   "them are about %.3g warp instructions, more than the budget of %.3g. Choose a "
+                   "smaller size.",
+                   (long long)s->launch->blocks, need, (double)s->launch->budget);
+  int line = report_line(s->machine->report, failed->line);
   return err_set(err,
                  "What line %d does may differ from block to block, so that all %lld blocks have "
                  "to be run: about %.3g warp instructions, more than the budget of %.3g. Choose a "
