@@ -107,6 +107,7 @@ def a_rung_gives_the_documented_result():
     assert sum(l.get("ffma", 0) for l in lines) == last["ffma"]
     fma = [l for l in lines if l.get("ffma")]
     assert len(fma) == 1 and "acc +=" in fma[0]["text"] and "//@" not in fma[0]["text"], fma
+    assert fma[0]["counted"] is True and not all(l.get("counted") for l in lines)
     for l in lines:
         assert set(l) <= keys, l
 
@@ -301,6 +302,9 @@ def front_matter_of_a_learners_file_counts():
     assert last["bytes"]["requested"] == 4 * 30 * (70 * 7 + 50 * 9)
     assert last["kernel"] == "mine.cu" and last["shared_bytes"] == 2 * 8 * 8 * 4
     assert cuda(tiled, defines=["T=9"], **SIZES)["code"] == "params"
+    for name in "ABC":
+        last = cuda(tiled.replace('"%s": "row"' % name, '"%s": "col"' % name), defines=["T=8"], **SIZES)
+        assert last["ev"] == "result" and not last["verify"]["ok"], (name, last)
     # What is given counts more than the front matter.
     last = cuda(tiled, grid="1,1", **SIZES)
     assert last["grid"] == [1, 1, 1] and not last["verify"]["ok"]

@@ -187,6 +187,14 @@ static void test_sampled(void **state) {
   run(&q, &r);
   assert_true(r.verified && r.head.verify.ok && r.head.verify.checked >= 256);
   xray_result_done(&r);
+  /* A column-major C is held as its transpose: B then stands on the left, read from memory. */
+  q = ask("columns", "A,B,C,M,N,K,lda,ldb,ldc");
+  q.layout[0] = q.layout[1] = q.layout[2] = "col";
+  q.M = 4096, q.N = 2048, q.K = 2048;
+  q.sample = true;
+  run(&q, &r);
+  assert_true(r.sampled && r.verified && r.head.verify.ok && r.head.verify.checked >= 256);
+  xray_result_done(&r);
 }
 
 static void test_not_checked(void **state) {
