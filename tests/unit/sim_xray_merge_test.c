@@ -280,12 +280,51 @@ static void test_patterns(void **state) {
   free(ptx);
 }
 
+/* Damaged PTX with a mix that it has not: a plan is looked for, and never one beyond the text. */
+static void test_damaged(void **state) {
+  (void)state;
+  static const char *const names[] = {"rows64x32x32_8", "tiled8_flat_uint", "rows64x64x8_8_pad"};
+  uint32_t seed = 11;
+  int read = 0;
+  for (int i = 0; i < 300; i++) {
+    size_t size = 0;
+    char path[200];
+    snprintf(path, sizeof path, DIR "shapes/%s.ptx", names[i % 3]);
+    char *text = tables_read(path, &size);
+    assert_non_null(text);
+    for (int k = 0; k < 4; k++) {
+      seed = seed * 1664525u + 1013904223u;
+      size_t at = (seed >> 4) % size; /* numbers of registers, labels and offsets */
+      while (at < size && (text[at] < '0' || text[at] > '9'))
+        at++;
+      if (at < size)
+        text[at] = (char)('0' + (seed >> 9) % 10);
+    }
+    xray_module *m = xray_load(text, size, NULL);
+    const char *entry = m ? xray_entry(m, 0) : NULL;
+    struct xray_mix mix, sass;
+    bool exact = false;
+    if (entry) {
+      assert_true(find_sass(names[i % 3], &sass));
+      assert_true(xray_mix_of(m, entry, &sass, &mix, &exact, NULL));
+      assert_true(exact == sass_mix_equal(&mix, &sass));
+      sass.ffma += (int)(seed >> 28);
+      assert_true(xray_mix_of(m, entry, &sass, &mix, &exact, NULL));
+      read++;
+    }
+    xray_free(m);
+    free(text);
+  }
+  assert_true(read > 50);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_words),       cmocka_unit_test(test_widths),
       cmocka_unit_test(test_between),     cmocka_unit_test(test_products),
       cmocka_unit_test(test_kept_shapes), cmocka_unit_test(test_peeled_loop),
       cmocka_unit_test(test_patterns),    cmocka_unit_test(test_hardware),
+      cmocka_unit_test(test_damaged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
