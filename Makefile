@@ -218,6 +218,7 @@ fuzz_xray    := sim base
 fuzz_sass    := sim base
 fuzz_scan    := kernels base
 fuzz_request := bench lesson sim kernels base
+fuzz_more_xray := tests/fixtures/xray
 fuzz_more_scan := tests/fixtures/learner
 FUZZ_TARGETS := xray sass scan request
 define fuzz_rule

@@ -2,6 +2,6 @@
 #include "../fuzz/replay.h"
 #include "../fuzz/xray_fuzz.c"
 
-static const struct replay_plan plan = {{"tests/fuzz/corpus/xray"}, ".ptx", 60, 8000};
+static const struct replay_plan plan = {{"tests/fuzz/corpus/xray"}, ".ptx", 140, 3000};
 
 #include "../fuzz/replay_test.h"

@@ -210,7 +210,7 @@ static insn_slot any_source(struct decoder *d, const struct ptx_operand *o, int 
     return special_slot(d, o->name, bytes);
   case PTX_SYMBOL:
     if (symbol_at(d, o->name, &at, &in_frame) && !in_frame)
-      return decode_const(d, (uint64_t)(at + o->imm), bytes);
+      return decode_const(d, (uint64_t)at + (uint64_t)o->imm, bytes);
     break;
   case PTX_IMM:
     if (is_float && o->imm_float == 8 && bytes == 4) { /* "1.5" without 0f */

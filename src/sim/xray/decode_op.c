@@ -221,7 +221,7 @@ static bool frame_address(struct decoder *d) {
   d->out->dst_bytes = 8;
   d->out->dst = decode_dest(d, &d->src->a[0], 8);
   d->out->a = d->program->funcs[d->index].base;
-  d->out->b = decode_const(d, (uint64_t)(s->at + o->imm), 8);
+  d->out->b = decode_const(d, (uint64_t)s->at + (uint64_t)o->imm, 8);
   return true;
 }
 
