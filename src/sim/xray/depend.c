@@ -376,6 +376,16 @@ static void step(const struct step *s) {
   }
 }
 
+/* Most arithmetic: data on data gives data again. */
+static inline bool stays_data(const struct step *s) {
+  const struct insn *in = s->in;
+  if (!in->plain || in->has_guard || in->a < NAMED || in->dst < NAMED)
+    return false;
+  const struct tag *a = &s->tags[in->a], *to = &s->tags[in->dst];
+  return a->id == FORMS_DATA && a->rest == FORMS_DATA && to->id == FORMS_DATA &&
+         to->rest == FORMS_DATA;
+}
+
 void depend_step(const struct machine *m, const struct warp *w, const struct insn *in,
                  uint32_t mask) {
   struct depend *d = m->depend;
@@ -386,7 +396,7 @@ void depend_step(const struct machine *m, const struct warp *w, const struct ins
                    d->tags + (int64_t)w->index * d->program->units,
                    d->data + (int64_t)w->index * d->program->npreds,
                    mask};
-  if (d->failed)
+  if (d->failed || stays_data(&s))
     return;
   if (in->has_guard) {
     s.mask = w->stack[w->depth - 1].mask;
