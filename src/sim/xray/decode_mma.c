@@ -74,11 +74,32 @@ static bool known_types(const struct insn_tensor *t) {
   return (bytes || nibbles) && c == MMA_S32 && d == c;
 }
 
-static struct insn_tensor *keep(struct decoder *d, const struct insn_tensor *t) {
-  struct insn_tensor *own = alloc_zero(1, sizeof *own);
+static int places(const struct insn_tensor *t, const struct insn_fragment *f) {
+  return f->n ? exec_mma_registers(t, f) * INSN_LANES * exec_mma_elements(f) : 0;
+}
+
+static void fill_places(const struct insn_tensor *t, struct insn_fragment *f, uint16_t *to) {
+  int e = exec_mma_elements(f);
+  f->place = to;
+  for (int i = 0; i < places(t, f); i++) {
+    int row, column;
+    exec_mma_place(t, f, i / e % INSN_LANES, i / e / INSN_LANES, i % e, &row, &column);
+    to[i] = (uint16_t)(row << 8 | column);
+  }
+}
+
+/* The tables of places lie behind the tensor, so that one free is enough. */
+static void keep(struct decoder *d, const struct insn_tensor *t) {
+  size_t n = (size_t)(places(t, &t->d) + places(t, &t->a) + places(t, &t->b) + places(t, &t->c));
+  struct insn_tensor *own = alloc_zero(1, sizeof *own + n * sizeof(uint16_t));
+  uint16_t *at = (uint16_t *)(void *)(own + 1);
   *own = *t;
+  struct insn_fragment *of[] = {&own->d, &own->a, &own->b, &own->c};
+  for (int i = 0; i < 4; i++) {
+    fill_places(own, of[i], at);
+    at += places(own, of[i]);
+  }
   d->out->tensor = own;
-  return own;
 }
 
 /* Operands d, a, b, c of the types of parts `at`; narrow: only d and c are named, a and b are f16.

@@ -137,17 +137,17 @@ static int64_t element_at(const struct fragment_io *io, int row, int column) {
 }
 
 static int64_t lane_at(const struct fragment_io *io, int lane, int r, int i) {
-  int row, column;
-  exec_mma_place(io->t, &io->t->d, lane, r, i, &row, &column);
-  return element_at(io, row, column);
+  const struct insn_fragment *f = &io->t->d;
+  int at = f->place[(r * INSN_LANES + lane) * exec_mma_elements(f) + i];
+  return element_at(io, at >> 8, at & 255);
 }
 
 /* Where a lane reads the two neighbours of 16 bits that a transposition puts into its registers. */
 static int64_t across_at(const struct fragment_io *io, int lane, int r) {
-  int row, column, row0, column0;
-  exec_mma_place(io->t, &io->t->d, 0, r, 0, &row0, &column0);
-  exec_mma_place(io->t, &io->t->d, lane, r, 0, &row, &column);
-  return element_at(io, row0 + column - column0, column0 + row - row0);
+  const struct insn_fragment *f = &io->t->d;
+  int e = exec_mma_elements(f), at = f->place[(r * INSN_LANES + lane) * e];
+  int start = f->place[r * INSN_LANES * e], row0 = start >> 8, column0 = start & 255;
+  return element_at(io, row0 + (at & 255) - column0, column0 + (at >> 8) - row0);
 }
 
 static bool has_neighbours(const struct insn_tensor *t) {

@@ -23,14 +23,14 @@ int exec_mma_bits(enum exec_mma_format f) {
 
 /* ---- which lane holds what */
 
-static int in_register(const struct insn_fragment *f) {
+int exec_mma_elements(const struct insn_fragment *f) {
   int bits = exec_mma_bits((enum exec_mma_format)f->format);
   return bits < 32 ? 32 / bits : 1;
 }
 
 int exec_mma_registers(const struct insn_tensor *t, const struct insn_fragment *f) {
   int elements = f->role == MMA_A ? t->m * t->k : f->role == MMA_B ? t->k * t->n : t->m * t->n;
-  int e = in_register(f), lane = INSN_LANES * e;
+  int e = exec_mma_elements(f), lane = INSN_LANES * e;
   bool whole = f->role == MMA_C || t->k % (4 * e) == 0; /* four lanes have a row of 16 bytes */
   return elements % lane || !whole ? 0 : elements / lane;
 }
@@ -38,7 +38,7 @@ int exec_mma_registers(const struct insn_tensor *t, const struct insn_fragment *
 /* C in blocks of 16 rows and 8 columns, registers of two neighbours in a row. */
 static void place_in_blocks(const struct insn_fragment *f, int lane, int r, int i, int *block,
                             int *row, int *column) {
-  bool pairs = in_register(f) == 2;
+  bool pairs = exec_mma_elements(f) == 2;
   int q = pairs ? r : r / 2;
   *block = q / 2;
   *row = lane / 4 + 8 * (q % 2);
@@ -47,7 +47,7 @@ static void place_in_blocks(const struct insn_fragment *f, int lane, int r, int 
 
 void exec_mma_place(const struct insn_tensor *t, const struct insn_fragment *f, int lane, int r,
                     int i, int *row, int *column) {
-  int group = lane / 4, e = in_register(f), k = lane % 4 * e + i, block;
+  int group = lane / 4, e = exec_mma_elements(f), k = lane % 4 * e + i, block;
   if (f->role == MMA_A) {
     int each = t->m == 8 ? t->k / (4 * e) : t->k / (2 * e), q = r % each;
     *row = r / each * 16 + group + (t->m == 8 ? 0 : 8 * (q % 2));
@@ -121,17 +121,15 @@ static double element(enum exec_mma_format f, const unsigned char *reg, int i) {
 
 static void gather(const struct machine *m, const struct warp *w, const struct insn_tensor *t,
                    const struct insn_fragment *f, double *to, int width) {
-  int n = exec_mma_registers(t, f), e = in_register(f);
+  int n = exec_mma_registers(t, f), e = exec_mma_elements(f);
   size_t bytes = f->format == MMA_F64 ? 8 : 4;
+  const uint16_t *at = f->place;
   for (int r = 0; r < n; r++) {
     const unsigned char *lanes = machine_lanes(m, w, f->reg[r]);
     for (int l = 0; l < INSN_LANES; l++)
-      for (int i = 0; i < e; i++) {
-        int row, column;
-        exec_mma_place(t, f, l, r, i, &row, &column);
-        to[row * width + column] =
+      for (int i = 0; i < e; i++, at++)
+        to[(*at >> 8) * width + (*at & 255)] =
             element((enum exec_mma_format)f->format, lanes + (size_t)l * bytes, i);
-      }
   }
 }
 
@@ -156,17 +154,16 @@ static uint64_t result(const struct insn_tensor *t, double v) {
 static void scatter(struct machine *m, struct warp *w, const struct insn_tensor *t,
                     const struct matrices *x, uint32_t mask) {
   const struct insn_fragment *f = &t->d;
-  int n = exec_mma_registers(t, f), e = in_register(f);
+  int n = exec_mma_registers(t, f), e = exec_mma_elements(f);
   size_t bytes = f->format == MMA_F64 ? 8 : 4;
   for (int r = 0; r < f->n; r++) {
     unsigned char *lanes = machine_lanes(m, w, f->reg[r]);
     for (uint32_t left = mask; left; left &= left - 1) {
-      int l = __builtin_ctz(left), row, column;
+      int l = __builtin_ctz(left);
       uint64_t bits = 0;
-      for (int i = 0; i < e; i++) {
-        exec_mma_place(t, f, l, r % n, i, &row, &column);
-        bits |= result(t, x->c[row][column]) << (16 * i);
-      }
+      const uint16_t *at = f->place + (r % n * INSN_LANES + l) * e;
+      for (int i = 0; i < e; i++)
+        bits |= result(t, x->c[at[i] >> 8][at[i] & 255]) << (16 * i);
       memcpy(lanes + (size_t)l * bytes, &bits, bytes);
     }
   }

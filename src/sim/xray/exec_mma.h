@@ -27,11 +27,14 @@ int exec_mma_bits(enum exec_mma_format f); /* of an element in a register */
  * wmma fragment may have more, which repeat them. */
 int exec_mma_registers(const struct insn_tensor *t, const struct insn_fragment *f);
 
-/* Row and column in the matrix of element i of register r of a lane: the layout that the PTX ISA
- * documents for mma.m16n8k* and m8n8k*, block by block. wmma with m = 8, n = 32 is computed
- * transposed, as on the hardware. */
+/* What fills insn_fragment.place: row and column in the matrix of element i of register r of a
+ * lane: the layout that the PTX ISA documents for mma.m16n8k* and m8n8k*, block by block. wmma with
+ * m = 8, n = 32 is computed transposed, as on the hardware. */
 void exec_mma_place(const struct insn_tensor *t, const struct insn_fragment *f, int lane, int r,
                     int i, int *row, int *column);
+
+/* Elements of a fragment that a register of 4 bytes holds; 1 if it takes all of it, or 8 bytes. */
+int exec_mma_elements(const struct insn_fragment *f);
 
 /* Reports if not all 32 lanes of the warp are here. */
 void exec_mma_whole_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask);

@@ -105,6 +105,8 @@ struct insn_fragment { /* a matrix held by a warp, as the mma instructions have 
   uint8_t format;      /* exec_mma_format */
   uint8_t n;           /* registers */
   bool column;         /* in memory: column-major */
+  uint16_t *place; /* of element i of register r in lane l, at (r * 32 + l) * e + i with e elements
+                      in a register: row * 256 + column; within the tensor's own memory */
   insn_slot reg[INSN_FRAGMENT];
 };
 
@@ -132,7 +134,7 @@ struct insn {
   struct insn_pred guard;
   insn_slot dst, a, b, c;
   struct insn_pred p, p2, pa, pb; /* written: p, p2 (index -1: none); read: pa, pb */
-  const char *sig; /* of an INSN_ALU: see exec_alu_op; NULL: "8:88" */
+  const char *sig;                /* of an INSN_ALU: see exec_alu_op; NULL: "8:88" */
   union {
     insn_alu *alu;
     insn_cmp *cmp;
