@@ -312,6 +312,24 @@ static void test_arithmetic(void **state) {
   }
 }
 
+/* A product halfway between two numbers, and a sum so small that 53 bits do not hold both: it
+ * decides all the same. 129 * 3 = 387 lies between 386 and 388, 131 * 3 = 393 between 392 and 394.
+ */
+static void test_ties_and_crumbs(void **state) {
+  (void)state;
+  static const uint16_t of[6][3] = {{0x4301, 0x2180, 0x43c2}, {0x4301, 0xa180, 0x43c1},
+                                    {0x4301, 0x0000, 0x43c2}, {0x4303, 0x2180, 0x43c5},
+                                    {0x4303, 0xa180, 0x43c4}, {0x4303, 0x0000, 0x43c4}};
+  for (int i = 0; i < 6; i++) {
+    in[0][i] = of[i][0];
+    in[1][i] = 0x4040;
+    in[2][i] = of[i][1];
+  }
+  ptx_run("fma.rn.bf16 %r4, %r1, %r2, %r3;", false, 6, in[0], in[1], in[2], out);
+  for (int i = 0; i < 6; i++)
+    expect("fma.rn.bf16", i, in[0][i], in[2][i], out[i], of[i][2]);
+}
+
 static void test_unary(void **state) {
   (void)state;
   fill_codes();
@@ -490,11 +508,12 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widening),      cmocka_unit_test(test_narrowing),
-      cmocka_unit_test(test_from_integers), cmocka_unit_test(test_to_integers),
-      cmocka_unit_test(test_arithmetic),    cmocka_unit_test(test_unary),
-      cmocka_unit_test(test_comparisons),   cmocka_unit_test(test_small_formats),
-      cmocka_unit_test(test_packed),        cmocka_unit_test(test_rounding_to_small),
+      cmocka_unit_test(test_widening),          cmocka_unit_test(test_narrowing),
+      cmocka_unit_test(test_from_integers),     cmocka_unit_test(test_to_integers),
+      cmocka_unit_test(test_arithmetic),        cmocka_unit_test(test_unary),
+      cmocka_unit_test(test_ties_and_crumbs),   cmocka_unit_test(test_comparisons),
+      cmocka_unit_test(test_small_formats),     cmocka_unit_test(test_packed),
+      cmocka_unit_test(test_rounding_to_small),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
