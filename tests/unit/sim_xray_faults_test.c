@@ -201,7 +201,7 @@ static void test_faults(void **state) {
   (void)state;
   bool found[WORDS] = {false};
   assert_int_equal(check_file("faults", found), 19);
-  assert_int_equal(check_file("faults_order", found), 24);
+  assert_int_equal(check_file("faults_order", found), 25);
   for (int k = 0; k < WORDS; k++)
     assert_true(found[k]);
 }

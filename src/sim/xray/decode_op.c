@@ -315,6 +315,7 @@ bool decode_op(struct decoder *d) {
       {"ret", ret},
       {"exit", ret},
       {"trap", trap},
+      {"brkpt", trap},
       {"membar", fence},
       {"fence", fence},
       {"prefetch", nothing},
