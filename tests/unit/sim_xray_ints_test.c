@@ -284,6 +284,25 @@ static void test_clock(void **state) {
     expect("clock", i, 2);
 }
 
+/* Hints change no value; %d10 is where c[i] lies. */
+static void test_hints(void **state) {
+  (void)state;
+  fill(21);
+  ptx_run(
+      "createpolicy.fractional.L2::evict_last.b64 %d5, 1.0;\n"
+      "prefetch.global.L2 [%d10]; applypriority.global.L2::evict_normal [%d10], 128;\n"
+      "griddepcontrol.wait; fence.proxy.async; fence.acq_rel.gpu; membar.gl; nanosleep.u32 20;\n"
+      "ld.global.L1::evict_last.L2::cache_hint.u64 %d6, [%d10], %d5;\n"
+      "ld.global.nc.L1::no_allocate.L2::128B.v2.u32 {%r5, %r6}, [%d10];\n"
+      "ldu.global.u32 %r7, [%d10]; mov.b64 %d7, {%r5, %r6}; cvt.u64.u32 %d8, %r7;\n"
+      "st.global.L2::cache_hint.u64 [%d10], %d6, %d5;\n"
+      "sub.s64 %d7, %d7, %d6; add.s64 %d7, %d7, %d8; mov.u32 %r8, %cluster_nctarank;\n"
+      "cvt.u64.u32 %d9, %r8; add.s64 %d4, %d7, %d9;",
+      true, N, a, b, c, out);
+  for (int i = 0; i < N; i++)
+    expect("hints", i, (c[i] & 0xffffffff) + 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_words),
@@ -293,6 +312,7 @@ int main(void) {
       cmocka_unit_test(test_rounded_conversions),
       cmocka_unit_test(test_groups),
       cmocka_unit_test(test_clock),
+      cmocka_unit_test(test_hints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

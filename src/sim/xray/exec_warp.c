@@ -2,6 +2,7 @@
 
 #include "sim/xray/exec_alu.h"
 #include "sim/xray/exec_atom.h"
+#include "sim/xray/exec_blend.h"
 #include "sim/xray/exec_cvt.h"
 #include "sim/xray/exec_half.h"
 #include "sim/xray/exec_matrix.h"
@@ -12,27 +13,13 @@
 #include <fenv.h>
 #include <string.h>
 
-static LANES_HOT void blend(void *to, const void *from, uint32_t mask, int bytes) {
-  if (bytes == 8) {
-    lane_u64 *t = to;
-    const lane_u64 *f = from;
-    for (int l = 0; l < INSN_LANES; l++)
-      t[l] = mask >> l & 1 ? f[l] : t[l];
-  } else {
-    lane_u32 *t = to;
-    const lane_u32 *f = from;
-    for (int l = 0; l < INSN_LANES; l++)
-      t[l] = mask >> l & 1 ? f[l] : t[l];
-  }
-}
-
 /* Where a result of all lanes may be written at once: the register, or scratch before a blend. */
 static void *open_dest(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   return mask == UINT32_MAX ? machine_lanes(m, w, in->dst) : m->scratch;
 }
 static void close_dest(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   if (mask != UINT32_MAX)
-    blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+    exec_blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
 }
 
 static void alu(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
@@ -93,8 +80,8 @@ static void setp(struct machine *m, struct warp *w, const struct insn *in, uint3
 static void selp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
   void *d = m->scratch;
   memcpy(d, machine_lanes(m, w, in->b), (size_t)(in->dst_bytes * INSN_LANES));
-  blend(d, machine_lanes(m, w, in->a), machine_pred(w, in->pa), in->dst_bytes);
-  blend(machine_lanes(m, w, in->dst), d, mask, in->dst_bytes);
+  exec_blend(d, machine_lanes(m, w, in->a), machine_pred(w, in->pa), in->dst_bytes);
+  exec_blend(machine_lanes(m, w, in->dst), d, mask, in->dst_bytes);
 }
 
 static void pack(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
@@ -104,7 +91,7 @@ static void pack(struct machine *m, struct warp *w, const struct insn *in, uint3
     for (int i = 0; i < in->nvec; i++)
       memcpy(m->scratch + (size_t)l * in->dst_bytes + (size_t)i * part,
              machine_lanes(m, w, in->vec[i]) + l * 4, part);
-  blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+  exec_blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
 }
 
 static void unpack(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask) {
@@ -114,7 +101,7 @@ static void unpack(struct machine *m, struct warp *w, const struct insn *in, uin
     memset(m->scratch, 0, INSN_UNIT);
     for (int l = 0; l < INSN_LANES; l++)
       memcpy(m->scratch + l * 4, whole + l * in->dst_bytes + i * in->width, in->width);
-    blend(machine_lanes(m, w, in->vec[i]), m->scratch, mask, 4);
+    exec_blend(machine_lanes(m, w, in->vec[i]), m->scratch, mask, 4);
   }
 }
 
@@ -166,7 +153,7 @@ static void shfl(struct machine *m, struct warp *w, const struct insn *in, uint3
     out[l] = a[ok ? from & 31 : l];
     inside |= (uint32_t)ok << l;
   }
-  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  exec_blend(machine_lanes(m, w, in->dst), out, mask, 4);
   machine_set_pred(w, in->p, mask, inside);
 }
 
@@ -185,7 +172,7 @@ static void vote(struct machine *m, struct warp *w, const struct insn *in, uint3
     v |= (uint32_t)is << l;
   }
   if (in->sub == VOTE_BALLOT)
-    blend(machine_lanes(m, w, in->dst), out, mask, 4);
+    exec_blend(machine_lanes(m, w, in->dst), out, mask, 4);
   else
     machine_set_pred(w, in->p, mask, v);
 }
@@ -209,7 +196,7 @@ static void redux(struct machine *m, struct warp *w, const struct insn *in, uint
       out[__builtin_ctz(more)] = (uint32_t)v;
     left &= ~same;
   }
-  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  exec_blend(machine_lanes(m, w, in->dst), out, mask, 4);
 }
 
 /* match.any, and with sub match.all. */
@@ -226,7 +213,7 @@ static void match(struct machine *m, struct warp *w, const struct insn *in, uint
     all |= (uint32_t)((same & group) == group) << l;
     out[l] = !in->sub ? same & group : all >> l & 1 ? group : 0;
   }
-  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  exec_blend(machine_lanes(m, w, in->dst), out, mask, 4);
   machine_set_pred(w, in->p, mask, all);
 }
 
@@ -245,7 +232,7 @@ static void bfi(struct machine *m, struct warp *w, const struct insn *in, uint32
       b = (b & ~(bits << from)) | (a & bits) << from;
     memcpy(m->scratch + (size_t)l * bytes, &b, bytes);
   }
-  blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
+  exec_blend(machine_lanes(m, w, in->dst), m->scratch, mask, in->dst_bytes);
 }
 
 static void activemask(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
@@ -253,7 +240,7 @@ static void activemask(struct machine *m, struct warp *w, const struct insn *in,
   lane_u32 *out = (lane_u32 *)m->scratch;
   for (int l = 0; l < INSN_LANES; l++)
     out[l] = active;
-  blend(machine_lanes(m, w, in->dst), out, mask, 4);
+  exec_blend(machine_lanes(m, w, in->dst), out, mask, 4);
 }
 
 bool exec_warp(struct machine *m, struct warp *w, const struct insn *in, uint32_t mask,
