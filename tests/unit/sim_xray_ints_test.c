@@ -83,6 +83,13 @@ static uint32_t bytes_packed(uint32_t x, uint32_t y, uint32_t z) {
   (void)z;
   return (x & 255) | (y & 255) << 8;
 }
+static uint32_t mask_of(uint32_t x, uint32_t y, uint32_t z) {
+  (void)z;
+  uint32_t v = 0;
+  for (uint32_t i = x & 63; i < 32 && i - (x & 63) < (y & 63); i++)
+    v |= 1u << i;
+  return v;
+}
 static uint32_t in_shared(uint32_t x, uint32_t y, uint32_t z) {
   (void)x, (void)y, (void)z;
   return 2; /* %d10 is global; bit 0: shared, bit 1: global */
@@ -108,6 +115,7 @@ static void test_words(void **state) {
       {"max.s16x2.relu %r4, %r1, %r2;", max_s16x2_relu},
       {"slct.u32.s32 %r4, %r1, %r2, %r3;", slct},
       {"vabsdiff4.u32.u32.u32.add %r4, %r1, %r2, %r3;", vabsdiff4},
+      {"and.b32 %r5, %r1, 63; and.b32 %r6, %r2, 63; bmsk.clamp.b32 %r4, %r5, %r6;", mask_of},
       {"mov.b16 %r4, {%r1, %r2};", bytes_packed},
       {"isspacep.shared %p1, %d10; isspacep.global %p2, %d10;\n"
        "selp.b32 %r4, 1, 0, %p1; selp.b32 %r5, 2, 0, %p2; or.b32 %r4, %r4, %r5;",

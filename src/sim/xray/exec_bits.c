@@ -138,6 +138,12 @@ static uint32_t nth_bit(uint32_t mask, uint32_t base, int32_t n) {
       return (uint32_t)at;
   return UINT32_MAX;
 }
+/* n ones from bit `at` on; what does not fit is cut off. */
+static uint32_t ones(uint32_t at, uint32_t n) {
+  uint64_t field = n > 31 ? UINT32_MAX : ((uint64_t)1 << n) - 1;
+  return at > 31 ? 0 : (uint32_t)(field << at);
+}
+OP3(bmsk_clamp, U32, U32, U32, U32, ones(x, y))
 OP3(fns_32, U32, U32, U32, U32, nth_bit(x, y, (int32_t)z))
 
 /* ---- 24 and 16 bits */
@@ -230,6 +236,7 @@ static const struct exec_alu_op table[] = {
     {"bfe.u64", "8:844", bfe_u64},
     {"bfe.s64", "8:844", bfe_s64},
     {"fns.b32", "4:444", fns_32},
+    {"bmsk.clamp.b32", "4:44", bmsk_clamp},
     MUL24_ROWS(u32),
     MUL24_ROWS(s32),
     {"mul.hi.u16", "4:44", mulhi_u16},
