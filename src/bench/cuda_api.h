@@ -49,6 +49,7 @@ enum {
   CUDA_INVALID_PC = 718,
   CUDA_LAUNCH_FAILED = 719,
   CUDA_NOT_PERMITTED = 800,
+  CUDA_NOT_SUPPORTED = 801,
   CUDA_SYSTEM_NOT_READY = 802,
   CUDA_DRIVER_MISMATCH = 803,
   CUDA_COMPAT_UNSUPPORTED = 804,
@@ -83,6 +84,43 @@ enum cuda_jit {
 };
 
 enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_EVENT_BLOCKING = 1 };
+
+enum cuda_launch_attribute_id { CUDA_LAUNCH_CLUSTER = 4 };
+struct cuda_launch_attribute {
+  enum cuda_launch_attribute_id id;
+  char pad[4];
+  union {
+    unsigned cluster[3];
+    unsigned char bytes[64];
+  } value;
+};
+struct cuda_launch_config {
+  unsigned grid[3], block[3], shared;
+  cuda_stream stream;
+  struct cuda_launch_attribute *attributes;
+  unsigned nattributes;
+};
+
+/* What the TMA unit reads; a kernel takes it by value. The driver asks for 64 bytes of
+ * alignment, its header for 128. */
+struct cuda_tensor_map {
+  _Alignas(128) uint64_t word[16];
+};
+enum cuda_tensor_type { CUDA_TENSOR_F16 = 6, CUDA_TENSOR_F32 = 7, CUDA_TENSOR_BF16 = 9 };
+enum cuda_tensor_interleave { CUDA_TENSOR_NOT_INTERLEAVED = 0 };
+enum cuda_tensor_swizzle {
+  CUDA_TENSOR_SWIZZLE_NONE = 0,
+  CUDA_TENSOR_SWIZZLE_32 = 1,
+  CUDA_TENSOR_SWIZZLE_64 = 2,
+  CUDA_TENSOR_SWIZZLE_128 = 3
+};
+enum cuda_tensor_l2 {
+  CUDA_TENSOR_L2_NONE = 0,
+  CUDA_TENSOR_L2_64 = 1,
+  CUDA_TENSOR_L2_128 = 2,
+  CUDA_TENSOR_L2_256 = 3
+};
+enum cuda_tensor_outside { CUDA_TENSOR_ZEROS = 0 };
 
 /* field, exported symbol, parameters. Versioned symbols are named outright: the plain name of some
  * of them is an older function with another signature. */
@@ -138,7 +176,15 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_EVENT_BLOCKING = 1 };
 /* Absent from older drivers; NULL then. */
 #define CUDA_API_DRIVER_OPTIONAL(X)                                                                \
   X(function_param, cuFuncGetParamInfo,                                                            \
-    (cuda_function function, size_t index, size_t * offset, size_t * bytes))
+    (cuda_function function, size_t index, size_t * offset, size_t * bytes))                       \
+  X(launch_ex, cuLaunchKernelEx,                                                                   \
+    (const struct cuda_launch_config *config, cuda_function function, void **params,               \
+     void **extra))                                                                                \
+  X(tensor_map, cuTensorMapEncodeTiled,                                                            \
+    (struct cuda_tensor_map * map, enum cuda_tensor_type type, unsigned rank, void *address,       \
+     const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,                          \
+     const uint32_t *element_strides, enum cuda_tensor_interleave interleave,                      \
+     enum cuda_tensor_swizzle swizzle, enum cuda_tensor_l2 l2, enum cuda_tensor_outside outside))
 
 #define CUDA_API_FIELD(field, symbol, params) cuda_result(*field) params;
 struct cuda_api {
@@ -178,7 +224,10 @@ struct cuda_nvrtc_api {
 /* ---- cuBLAS */
 typedef struct cublasContext *cuda_blas;
 enum cuda_blas_op { CUDA_BLAS_N = 0, CUDA_BLAS_T = 1 };
-enum cuda_blas_math { CUDA_BLAS_PEDANTIC = 2 };
+enum cuda_blas_math { CUDA_BLAS_DEFAULT = 0, CUDA_BLAS_PEDANTIC = 2 };
+enum cuda_blas_type { CUDA_BLAS_F32 = 0, CUDA_BLAS_F16 = 2, CUDA_BLAS_BF16 = 14 };
+enum cuda_blas_compute { CUDA_BLAS_SUM_F32 = 68 };
+enum cuda_blas_algo { CUDA_BLAS_ALGO_DEFAULT = -1 };
 
 #define CUDA_API_BLAS(X)                                                                           \
   X(create, cublasCreate_v2, (cuda_blas * blas))                                                   \
@@ -186,6 +235,12 @@ enum cuda_blas_math { CUDA_BLAS_PEDANTIC = 2 };
   X(version, cublasGetVersion_v2, (cuda_blas blas, int *version))                                  \
   X(set_stream, cublasSetStream_v2, (cuda_blas blas, cuda_stream stream))                          \
   X(set_math, cublasSetMathMode, (cuda_blas blas, enum cuda_blas_math mode))                       \
+  X(set_workspace, cublasSetWorkspace_v2, (cuda_blas blas, void *memory, size_t bytes))            \
+  X(gemm_ex, cublasGemmEx,                                                                         \
+    (cuda_blas blas, enum cuda_blas_op opa, enum cuda_blas_op opb, int m, int n, int k,            \
+     const void *alpha, const void *A, enum cuda_blas_type ta, int lda, const void *B,             \
+     enum cuda_blas_type tb, int ldb, const void *beta, void *C, enum cuda_blas_type tc, int ldc,  \
+     enum cuda_blas_compute compute, enum cuda_blas_algo algo))                                    \
   X(sgemm, cublasSgemm_v2,                                                                         \
     (cuda_blas blas, enum cuda_blas_op opa, enum cuda_blas_op opb, int m, int n, int k,            \
      const float *alpha, const float *A, int lda, const float *B, int ldb, const float *beta,      \

@@ -2,13 +2,14 @@
 #include "base/rand.h"
 #include "base/units.h"
 #include "bench/cuda_fault.h"
+#include "bench/narrow.h"
 #include "bench/pool.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGE_FLOATS = 8 << 20, STAGE_BYTES = STAGE_FLOATS * 4, PIECE = 1 << 17 };
+enum { STAGE = 8 << 20, STAGE_BYTES = STAGE * 4, PIECE = 1 << 17, STRETCH = 4096 }; /* elements */
 
 static void release(struct cuda_buffers *b, enum cuda_buffers_id id) {
   if (b->at[id])
@@ -63,14 +64,22 @@ static bool make_room(struct cuda_buffers *b, const size_t want[BUFFER_COUNT],
 struct fill {
   uint64_t seed, i0;
   size_t n;
-  float *out;
+  enum kernel_dtype type;
+  void *out;
 };
 
 static void fill_piece(void *ctx, int64_t i, int worker) {
   (void)worker;
   const struct fill *f = ctx;
-  size_t from = (size_t)i * PIECE, n = f->n - from < PIECE ? f->n - from : PIECE;
-  rand_fill(f->seed, f->i0 + from, n, f->out + from);
+  size_t size = kernel_dtype_size(f->type), from = (size_t)i * PIECE, end = from + PIECE;
+  if (end > f->n)
+    end = f->n;
+  for (size_t at = from; at < end; at += STRETCH) {
+    float v[STRETCH];
+    size_t n = end - at < STRETCH ? end - at : STRETCH;
+    rand_fill(f->seed, f->i0 + at, n, v);
+    narrow_store((char *)f->out + at * size, f->type, v, (int64_t)n);
+  }
 }
 
 /* One timed copy of the staging memory to the device, or back. */
@@ -96,13 +105,12 @@ static bool copy_stage(struct cuda_buffers *b, cuda_ptr at, size_t bytes, bool u
 
 static bool upload(struct cuda_buffers *b, enum cuda_buffers_id id, uint64_t stream,
                    struct device_fault *fault) {
-  size_t total = b->bytes[id] / sizeof(float);
-  for (size_t i0 = 0; i0 < total; i0 += STAGE_FLOATS) {
-    size_t n = total - i0 < STAGE_FLOATS ? total - i0 : STAGE_FLOATS;
-    struct fill f = {stream, i0, n, b->stage};
+  size_t size = kernel_dtype_size(b->type[id]), total = b->bytes[id] / size;
+  for (size_t i0 = 0; i0 < total; i0 += STAGE) {
+    size_t n = total - i0 < STAGE ? total - i0 : STAGE;
+    struct fill f = {stream, i0, n, b->type[id], b->stage};
     pool_run((int64_t)((n + PIECE - 1) / PIECE), fill_piece, &f);
-    if (!copy_stage(b, b->at[id] + i0 * sizeof(float), n * sizeof(float), true, &b->transfer_in_ms,
-                    fault))
+    if (!copy_stage(b, b->at[id] + i0 * size, n * size, true, &b->transfer_in_ms, fault))
       return false;
   }
   return true;
@@ -123,15 +131,16 @@ static bool sizes(const struct device_job *job, size_t work, bool reference,
                   size_t want[BUFFER_COUNT], double *total) {
   double n[3];
   kernel_elements(job->kernel, &job->size, &n[0], &n[1], &n[2]);
+  const enum kernel_dtype type[3] = {job->kernel->a, job->kernel->b, job->kernel->c};
   *total = (double)work;
   for (int i = 0; i < 3; i++)
-    *total += n[i] * 4;
+    *total += n[i] *= (double)kernel_dtype_size(type[i]);
   if (reference)
-    *total += n[2] * 4;
+    *total += n[2];
   if (!(*total < 0x1p50))
     return false;
   for (int i = 0; i < 3; i++)
-    want[i] = (size_t)n[i] * sizeof(float);
+    want[i] = (size_t)n[i];
   want[BUFFER_REFERENCE] = reference ? want[BUFFER_C] : 0;
   want[BUFFER_WORK] = work;
   return true;
@@ -153,9 +162,13 @@ bool cuda_buffers_prepare(struct cuda_buffers *b, const struct device_job *job, 
       return cuda_fault_driver(b->cu, rc, "allocating pinned host memory for transfers", fault);
     }
   }
+  const struct kernel *k = job->kernel;
   if (b->bytes[BUFFER_A] != want[BUFFER_A] || b->bytes[BUFFER_B] != want[BUFFER_B] ||
-      b->seed != job->seed)
+      b->type[BUFFER_A] != k->a || b->type[BUFFER_B] != k->b || b->seed != job->seed)
     b->filled = false;
+  b->type[BUFFER_A] = k->a;
+  b->type[BUFFER_B] = k->b;
+  b->type[BUFFER_C] = k->c;
   if (!make_room(b, want, fault))
     return false;
   if (!b->filled) {
@@ -177,12 +190,14 @@ bool cuda_buffers_poison(struct cuda_buffers *b, struct device_fault *fault) {
 bool cuda_buffers_download(struct cuda_buffers *b, int64_t i0, int64_t n, float *out, double *ms,
                            struct device_fault *fault) {
   double time = 0;
-  for (int64_t at = 0; at < n; at += STAGE_FLOATS) {
-    size_t part = n - at < STAGE_FLOATS ? (size_t)(n - at) : STAGE_FLOATS;
-    cuda_ptr from = b->at[BUFFER_C] + (cuda_ptr)(i0 + at) * sizeof(float);
-    if (!copy_stage(b, from, part * sizeof(float), false, &time, fault))
+  enum kernel_dtype type = b->type[BUFFER_C];
+  size_t size = kernel_dtype_size(type);
+  for (int64_t at = 0; at < n; at += STAGE) {
+    size_t part = n - at < STAGE ? (size_t)(n - at) : STAGE;
+    cuda_ptr from = b->at[BUFFER_C] + (cuda_ptr)(i0 + at) * size;
+    if (!copy_stage(b, from, part * size, false, &time, fault))
       return false;
-    memcpy(out + at, b->stage, part * sizeof(float));
+    narrow_widen(b->stage, type, (int64_t)part, out + at);
   }
   if (ms)
     *ms = time;

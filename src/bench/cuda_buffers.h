@@ -13,8 +13,9 @@ struct cuda_buffers {
   cuda_event begin, end; /* for timing; the owner's */
   cuda_ptr at[BUFFER_COUNT];
   size_t bytes[BUFFER_COUNT]; /* 0 where there is none */
+  enum kernel_dtype type[3];  /* of the elements of A, B and C */
   void *stage;                /* pinned host memory for transfers */
-  bool filled;                /* A and B hold the inputs of `seed` */
+  bool filled;                /* A and B hold the inputs of `seed`, rounded to their types */
   uint64_t seed;
   double transfer_in_ms;
 };
@@ -29,7 +30,7 @@ bool cuda_buffers_prepare(struct cuda_buffers *b, const struct device_job *job, 
 /* C becomes NaN. */
 bool cuda_buffers_poison(struct cuda_buffers *b, struct device_fault *fault);
 
-/* n elements of C from element i0 to out; *ms gets the time of the copies. */
+/* n elements of C from element i0 to out, as floats; *ms gets the time of the copies. */
 bool cuda_buffers_download(struct cuda_buffers *b, int64_t i0, int64_t n, float *out, double *ms,
                            struct device_fault *fault);
 

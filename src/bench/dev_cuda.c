@@ -147,8 +147,9 @@ static bool fits_device(const device *d, const struct kernel *k, struct device_f
 static bool acceptable(const device *d, const struct device_job *job, struct device_fault *fault) {
   const struct kernel *k = job->kernel;
   struct err err;
-  if (k->a != DT_F32 || k->b != DT_F32 || k->c != DT_F32)
-    return cuda_fault_set(fault, "unsupported", "This version runs fp32 matrices only.",
+  if (k->a == DT_F64 || k->b == DT_F64 || k->c == DT_F64 || k->acc != DT_F32)
+    return cuda_fault_set(fault, "unsupported",
+                          "This version runs matrices of f32, f16 and bf16, summed in f32.",
                           "The front matter names another type.", "Choose another rung.");
   if (k->nlaunches < 1 || k->nlaunches > MAX_LAUNCHES)
     return cuda_fault_set(fault, "unsupported", "The front matter must list 1 to 8 launches.", "",
@@ -188,7 +189,8 @@ static void find_reference(device *d, const struct device_job *job) {
   }
   if (ref_cublas_needs_library(job->kernel) && !d->blas)
     d->blas = ref_cublas_open(d->cu, d->buffers.stream, &d->no_ref);
-  d->reference = d->blas || !ref_cublas_needs_library(job->kernel);
+  d->reference = !ref_cublas_needs_library(job->kernel) ||
+                 (d->blas && ref_cublas_ready(d->blas, job->kernel, &d->no_ref));
 }
 
 static bool load_kernel(device *d, const struct device_job *job, struct device_built *built,

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORKSPACE = 32 << 20 }; /* bytes, of cuBLAS's own */
+
 struct ref_cublas {
   const struct cuda_blas_api *api;
+  const struct cuda_api *cu;
   cuda_blas blas;
+  cuda_ptr workspace; /* for the types that cublasGemmEx takes; 0 until one is met */
   char version[32];
 };
 
@@ -37,6 +41,11 @@ static const struct cuda_blas_api *load(char dir[1024], struct err *why) {
   return &api;
 }
 
+/* cuBLAS takes device addresses as pointers. */
+static void *as_pointer(cuda_ptr address) {
+  return (void *)(uintptr_t)address; // NOLINT: never followed on the host
+}
+
 bool ref_cublas_probe(char path[1024], struct err *why) { return load(path, why) != NULL; }
 
 /* 130002 is 13.0.2; before version 12 the parts were thousands. */
@@ -48,17 +57,15 @@ static void version_text(int v, char *out, size_t size) {
 }
 
 ref_cublas *ref_cublas_open(const struct cuda_api *cu, cuda_stream stream, struct err *why) {
-  (void)cu;
   const struct cuda_blas_api *api = load(NULL, why);
   if (!api)
     return NULL;
   ref_cublas *r = alloc_zero(1, sizeof *r);
   r->api = api;
+  r->cu = cu;
   int v = 0, rc = api->create(&r->blas);
   if (!rc)
     rc = api->set_stream(r->blas, stream);
-  if (!rc)
-    rc = api->set_math(r->blas, CUDA_BLAS_PEDANTIC);
   if (!rc)
     rc = api->version(r->blas, &v);
   if (rc) {
@@ -73,18 +80,46 @@ ref_cublas *ref_cublas_open(const struct cuda_api *cu, cuda_stream stream, struc
 void ref_cublas_close(ref_cublas *r) {
   if (r && r->blas)
     r->api->destroy(r->blas);
+  if (r && r->workspace)
+    r->cu->mem_free(r->workspace);
   free(r);
+}
+
+/* Whether all that cuBLAS reads and writes is fp32. */
+static bool single(const struct kernel *k) {
+  return k->a == DT_F32 && k->b == DT_F32 && k->c == DT_F32;
+}
+
+bool ref_cublas_ready(ref_cublas *r, const struct kernel *k, struct err *why) {
+  bool half = !single(k);
+  if (half && !r->workspace && r->cu->mem_alloc(&r->workspace, WORKSPACE)) {
+    r->workspace = 0;
+    return err_set(why, "The GPU has no 32 MiB left for the workspace of cuBLAS.");
+  }
+  int rc = r->api->set_math(r->blas, half ? CUDA_BLAS_DEFAULT : CUDA_BLAS_PEDANTIC);
+  /* Setting the stream gave the handle cuBLAS's own workspace; this stays until it is closed. */
+  if (!rc && half)
+    rc = r->api->set_workspace(r->blas, as_pointer(r->workspace), WORKSPACE);
+  return rc ? err_set(why, "cuBLAS does not take its settings (status %d).", rc) : true;
 }
 
 bool ref_cublas_needs_library(const struct kernel *k) { return k->op != OP_COPY; }
 
+/* Types that there is a reference for: one for all three; in a product C may be wider. */
+static bool types_covered(const struct kernel *k) {
+  if (k->op == OP_COPY)
+    return k->a == k->c;
+  if (k->op != OP_GEMM)
+    return single(k);
+  return k->a == k->b && (k->c == k->a || k->c == DT_F32) && k->a != DT_F64 && k->acc == DT_F32;
+}
+
 bool ref_cublas_covers(const struct kernel *k, struct err *why) {
-  bool f32 = k->a == DT_F32 && k->b == DT_F32 && k->c == DT_F32;
   bool op = k->op == OP_GEMM || k->op == OP_GEMV || k->op == OP_ADD || k->op == OP_COPY ||
             k->op == OP_TRANSPOSE;
   if (!op)
     return err_set(why, "There is no reference for the operation %s.", kernel_op_name(k->op));
-  if (!f32 || k->c_col || (k->op != OP_GEMM && (k->a_col || k->b_col)))
+  if (!types_covered(k) || k->c_col || (k->op != OP_GEMM && (k->a_col || k->b_col)))
     return err_set(why, "There is no reference for these types or this layout of %s.",
                    kernel_op_name(k->op));
   return true;
@@ -97,18 +132,28 @@ void ref_cublas_name(const ref_cublas *r, const struct kernel *k, char name[64],
     return;
   }
   snprintf(name, 64, "cuBLAS");
-  snprintf(version, 64, "%s%s", r ? r->version : "", k->op == OP_GEMM ? " pedantic" : "");
+  snprintf(version, 64, "%s%s", r ? r->version : "",
+           k->op == OP_GEMM && single(k) ? " pedantic" : "");
+}
+
+static enum cuda_blas_type blas_type(enum kernel_dtype t) {
+  return t == DT_BF16 ? CUDA_BLAS_BF16 : t == DT_F16 ? CUDA_BLAS_F16 : CUDA_BLAS_F32;
 }
 
 /* A row-major matrix is its transpose for cuBLAS, so C = A B becomes C' = B' A'. */
-static int gemm(const ref_cublas *r, const struct device_job *job, const float *A, const float *B,
-                float *C) {
+static int gemm(const ref_cublas *r, const struct device_job *job, const void *A, const void *B,
+                void *C) {
   static const float one = 1, zero = 0;
   const struct kernel *k = job->kernel;
   int M = (int)job->size.M, N = (int)job->size.N, K = (int)job->size.K;
-  return r->api->sgemm(r->blas, k->b_col ? CUDA_BLAS_T : CUDA_BLAS_N,
-                       k->a_col ? CUDA_BLAS_T : CUDA_BLAS_N, N, M, K, &one, B, k->b_col ? K : N, A,
-                       k->a_col ? M : K, &zero, C, N);
+  enum cuda_blas_op opa = k->a_col ? CUDA_BLAS_T : CUDA_BLAS_N;
+  enum cuda_blas_op opb = k->b_col ? CUDA_BLAS_T : CUDA_BLAS_N;
+  int lda = k->a_col ? M : K, ldb = k->b_col ? K : N;
+  if (single(k))
+    return r->api->sgemm(r->blas, opb, opa, N, M, K, &one, B, ldb, A, lda, &zero, C, N);
+  return r->api->gemm_ex(r->blas, opb, opa, N, M, K, &one, B, blas_type(k->b), ldb, A,
+                         blas_type(k->a), lda, &zero, C, blas_type(k->c), N, CUDA_BLAS_SUM_F32,
+                         CUDA_BLAS_ALGO_DEFAULT);
 }
 
 static int elementwise(const ref_cublas *r, const struct device_job *job, const float *A,
@@ -125,11 +170,6 @@ static int elementwise(const ref_cublas *r, const struct device_job *job, const 
   }
 }
 
-/* cuBLAS takes device addresses as pointers. */
-static float *as_pointer(cuda_ptr address) {
-  return (float *)(uintptr_t)address; // NOLINT: never followed on the host
-}
-
 bool ref_cublas_go(ref_cublas *r, const struct device_job *job, const struct cuda_buffers *b,
                    cuda_result *rc, struct err *why) {
   *rc = CUDA_OK;
@@ -138,8 +178,8 @@ bool ref_cublas_go(ref_cublas *r, const struct device_job *job, const struct cud
                       b->stream);
     return true;
   }
-  const float *A = as_pointer(b->at[BUFFER_A]), *B = as_pointer(b->at[BUFFER_B]);
-  float *C = as_pointer(b->at[BUFFER_REFERENCE]);
+  const void *A = as_pointer(b->at[BUFFER_A]), *B = as_pointer(b->at[BUFFER_B]);
+  void *C = as_pointer(b->at[BUFFER_REFERENCE]);
   int status = job->kernel->op == OP_GEMM ? gemm(r, job, A, B, C) : elementwise(r, job, A, B, C);
   if (!status)
     return true;

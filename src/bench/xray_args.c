@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "bench/narrow.h"
 #include "bench/wire.h"
 #include "bench/xray_guess.h"
-#include "bench/xray_half.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -224,7 +224,7 @@ static void put_float(struct binder *b, int i, double v, const struct xray_param
   else if (abi->bytes == 4)
     memcpy(to, &f, 4);
   else {
-    uint16_t h = xray_half_from(f, one->dtype);
+    uint16_t h = narrow_from(f, one->dtype);
     memcpy(to, &h, 2);
   }
 }

@@ -1,6 +1,7 @@
 #include "bench/xray_case.h"
 
 #include "bench/wire.h"
+#include "bench/xray_rung.h"
 #include "kernels/front.h"
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +164,10 @@ bool xray_case_begin(struct xray_case *c, const struct xray_request *q, const st
     snprintf(what, sizeof what, "%.100s is a CPU kernel; an x-ray takes CUDA kernels.",
              c->front->id);
     wire_fault_set(fault, "wrong_device", what, "", "`mmtutor run --list` names the CUDA kernels.");
+    return false;
+  }
+  if (c->front && !xray_rung_runs(c->front, &err)) {
+    wire_fault_set(fault, "unsupported", err.text, "", "");
     return false;
   }
   settle_shape(c);

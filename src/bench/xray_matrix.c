@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "bench/exact.h"
-#include <math.h>
+#include "bench/narrow.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,83 +14,9 @@ enum {
   MAX_MAPPINGS = 1024 /* the system allows 65530 in a process */
 };
 
-/* ---- elements */
-
-/* The nearest f16 of a value that is one, or a NaN. */
-static uint16_t to_half(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-  if (isnan(v))
-    return sign | 0x7fff;
-  int e;
-  float f = frexpf(fabsf(v), &e); /* f * 2^e with f in [0.5, 1) */
-  if (f == 0)
-    return sign;
-  if (e <= -14) /* subnormal: units of 2^-24 */
-    return sign | (uint16_t)ldexpf(f, e + 24);
-  return sign | (uint16_t)((e + 14) << 10 | ((int)ldexpf(f, 11) & 0x3ff));
-}
-
-static float from_half(uint16_t h) {
-  int e = h >> 10 & 31, f = h & 0x3ff;
-  float v = e == 31 ? (f ? NAN : INFINITY)
-            : e     ? ldexpf((float)(f | 0x400), e - 25)
-                    : ldexpf((float)f, -24);
-  return h & 0x8000 ? -v : v;
-}
-
-static void put(unsigned char *to, enum kernel_dtype t, const float *v, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    uint32_t bits;
-    uint16_t half;
-    double wide = (double)v[i];
-    switch (t) {
-    case DT_BF16:
-      memcpy(&bits, &v[i], sizeof bits);
-      half = (uint16_t)(bits >> 16);
-      memcpy(to + i * 2, &half, sizeof half);
-      break;
-    case DT_F16:
-      half = to_half(v[i]);
-      memcpy(to + i * 2, &half, sizeof half);
-      break;
-    case DT_F64:
-      memcpy(to + i * 8, &wide, sizeof wide);
-      break;
-    default:
-      memcpy(to + i * 4, &v[i], sizeof *v);
-      break;
-    }
-  }
-}
-
 void xray_matrix_floats(const struct xray_matrix *x, enum kernel_dtype t, int64_t i0, int64_t n,
                         float *out) {
-  const unsigned char *from = (const unsigned char *)x->data + (size_t)i0 * kernel_dtype_size(t);
-  for (int64_t i = 0; i < n; i++) {
-    uint32_t bits;
-    uint16_t half;
-    double wide;
-    switch (t) {
-    case DT_BF16:
-      memcpy(&half, from + i * 2, sizeof half);
-      bits = (uint32_t)half << 16;
-      memcpy(&out[i], &bits, sizeof bits);
-      break;
-    case DT_F16:
-      memcpy(&half, from + i * 2, sizeof half);
-      out[i] = from_half(half);
-      break;
-    case DT_F64:
-      memcpy(&wide, from + i * 8, sizeof wide);
-      out[i] = (float)wide;
-      break;
-    default:
-      memcpy(&out[i], from + i * 4, sizeof *out);
-      break;
-    }
-  }
+  narrow_widen((const unsigned char *)x->data + (size_t)i0 * kernel_dtype_size(t), t, n, out);
 }
 
 /* ---- what a matrix is filled with */
@@ -113,7 +39,7 @@ static void fill(unsigned char *to, size_t bytes, const struct filling *how) {
   for (int64_t i = 0; i < n; i += PIECE) {
     int64_t some = n - i < PIECE ? n - i : PIECE;
     exact_fill(&row, 0, i, some, v);
-    put(to + (size_t)i * size, how->t, v, some);
+    narrow_store(to + (size_t)i * size, how->t, v, some);
   }
 }
 

@@ -14,9 +14,18 @@ bool xray_rung_sampled(const struct kernel *k, const struct kernel_size *size) {
   return fmax(fmas, values) / 32 * WARP_INSTRUCTIONS_EACH > WARP_INSTRUCTIONS_MOST;
 }
 
+bool xray_rung_runs(const struct kernel *k, struct err *err) {
+  return k->nmaps == 0 || err_set(err,
+                                  "The x-ray does not run %.100s: it copies through tensor maps "
+                                  "(TMA), which only a GPU has.",
+                                  k->id);
+}
+
 int xray_rung_ask(client *c, const struct kernel *k, const struct kernel_size *size,
                   struct err *err) {
   char param[MM_PARAMS][PARAM_BYTES];
+  if (!xray_rung_runs(k, err))
+    return 0;
   struct xray_request q = {.kernel = k->id,
                            .source = k->builtin ? NULL : k->source,
                            .M = size->M,

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/rand.h"
 #include "bench/exact.h"
-#include "bench/xray_half.h"
+#include "bench/narrow.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +92,8 @@ static double before(const struct check *k, int64_t at) {
     return NAN;
   float v = rand_at(k->c_stream, (uint64_t)at);
   if (k->c->shape.c == DT_F16 || k->c->shape.c == DT_BF16) {
-    uint16_t h = xray_half_from(v, k->c->shape.c);
-    return xray_half_load(&h, k->c->shape.c, 0);
+    uint16_t h = narrow_from(v, k->c->shape.c);
+    return narrow_load(&h, k->c->shape.c, 0);
   }
   return (double)v;
 }
@@ -156,7 +156,7 @@ static void note(struct check *k, int64_t at, double got, double should) {
 }
 
 static void look(struct check *k, int64_t at) {
-  double size, got = xray_half_load(k->d->c.data, k->c->shape.c, at);
+  double size, got = narrow_load(k->d->c.data, k->c->shape.c, at);
   long double should = want(k, at / k->e.cols, at % k->e.cols, &size);
   double off = (double)fabsl(got - should) - k->e.u_out * (double)fabsl(should);
   double error = off <= 0 ? 0 : off / size; /* a NaN stays one; size 0 gives infinity */
@@ -174,7 +174,7 @@ static bool untouched(const struct check *k, int64_t at) {
   size_t w = kernel_dtype_size(k->c->shape.c);
   const unsigned char *p = (const unsigned char *)k->d->c.data + (size_t)at * w;
   if (k->c->beta != 0)
-    return xray_half_load(k->d->c.data, k->c->shape.c, at) == before(k, at);
+    return narrow_load(k->d->c.data, k->c->shape.c, at) == before(k, at);
   unsigned char was = xray_data_zero_c(k->c) ? 0 : 0xff;
   for (size_t i = 0; i < w; i++)
     if (p[i] != was)

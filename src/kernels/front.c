@@ -2,17 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "kernels/front_launch.h"
+#include "kernels/front_read.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What every reader of one file needs. */
-struct reader {
-  struct kernel *k;
-  const json_doc *doc;
-  struct err *err;
-};
 
 bool front_find(const char *source, size_t n, struct front_span *span) {
   static const char opening[] = "/* mmtutor";
@@ -55,123 +50,15 @@ json_doc *front_json(const char *source, size_t n, const char *path, struct err 
   return doc;
 }
 
-/* ---- names */
-
-static bool is_name(const char *s, size_t max, const char *extra) {
-  size_t n = strlen(s);
-  if (n == 0 || n > max || isdigit((unsigned char)s[0]))
-    return false;
-  for (; *s; s++)
-    if (!isalnum((unsigned char)*s) && *s != '_' && !strchr(extra, *s))
-      return false;
-  return true;
-}
-
-static bool in_list(const char *s, const char *const *list) {
-  for (; *list; list++)
-    if (!strcmp(s, *list))
-      return true;
-  return false;
-}
-
-/* Refuses members whose key is not in the list. */
-static bool only_keys(const struct reader *r, const cJSON *obj, const char *what,
-                      const char *const *keys) {
-  if (!cJSON_IsObject(obj))
-    return json_fail(r->doc, obj, r->err, "%s must be a JSON object", what);
-  for (const cJSON *m = obj->child; m; m = m->next)
-    if (!in_list(m->string, keys)) {
-      struct str all = {0};
-      for (int i = 0; keys[i]; i++)
-        str_addf(&all, "%s%s", i ? ", " : "", keys[i]);
-      json_fail(r->doc, m, r->err, "unknown key \"%s\" in %s; known are %s", m->string, what,
-                all.data);
-      str_free(&all);
-      return false;
-    }
-  return true;
-}
-
-static const char *need_string(const struct reader *r, const cJSON *obj, const char *key) {
-  const char *s = json_str(obj, key);
-  const cJSON *node = json_get(obj, key);
-  if (!s)
-    json_fail(r->doc, node ? node : obj, r->err,
-              node ? "\"%s\" must be a string" : "\"%s\" is missing", key);
-  return s;
-}
-
-/* ---- expressions */
-
-struct check {
-  struct kernel_scope scope;
-  char unknown[64];
-};
-
-static bool check_lookup(void *ctx, const char *name, double *value) {
-  struct check *c = ctx;
-  if (kernel_lookup(&c->scope, name, value))
-    return true;
-  if (!c->unknown[0])
-    strncpy(c->unknown, name, sizeof c->unknown - 1);
-  return false;
-}
-
-/* Takes a string or a number as an expression over M N K, parameters, sms and smem_sm. */
-static bool read_expr(const struct reader *r, const cJSON *node, const char *what, char **out) {
-  if (cJSON_IsNumber(node))
-    *out = alloc_printf("%.17g", node->valuedouble);
-  else if (cJSON_IsString(node))
-    *out = alloc_str(node->valuestring);
-  else
-    return json_fail(r->doc, node, r->err, "%s must be an expression (a string) or a number", what);
-  struct err inner = {0};
-  expr *e = expr_parse(*out, &inner);
-  if (!e)
-    return json_fail(r->doc, node, r->err, "%s: %s", what, inner.text);
-  struct kernel_size size = kernel_size_default(r->k, 64, 64, 64);
-  struct check c = {.scope = {r->k, &size, 1, 1}};
-  double value;
-  bool fine = expr_value(e, check_lookup, &c, &value, &inner) || !c.unknown[0];
-  expr_free(e);
-  if (!fine)
-    return json_fail(r->doc, node, r->err,
-                     "%s uses '%s', which is not known here. There are M, N, K, sms, smem_sm and "
-                     "the parameters",
-                     what, c.unknown);
-  return true;
-}
-
-static bool read_expr_key(const struct reader *r, const cJSON *obj, const char *key, char **out) {
-  const cJSON *node = json_get(obj, key);
-  return !node || read_expr(r, node, key, out);
-}
-
-/* An array of strings; *list gets copies. */
-static bool read_strings(const struct reader *r, const cJSON *node, const char *what, char ***list,
-                         int *n) {
-  if (!node)
-    return true;
-  if (!cJSON_IsArray(node))
-    return json_fail(r->doc, node, r->err, "\"%s\" must be an array of strings", what);
-  *list = alloc_zero((size_t)cJSON_GetArraySize(node) + 1, sizeof **list);
-  for (const cJSON *m = node->child; m; m = m->next) {
-    if (!cJSON_IsString(m))
-      return json_fail(r->doc, m, r->err, "\"%s\" must hold strings only", what);
-    (*list)[(*n)++] = alloc_str(m->valuestring);
-  }
-  return true;
-}
-
 /* ---- the parts */
 
-static bool read_id(const struct reader *r, const cJSON *root) {
-  const char *id = need_string(r, root, "id");
+static bool read_id(const struct front_reader *r, const cJSON *root) {
+  const char *id = front_read_string(r, root, "id");
   if (!id)
     return false;
   const char *target = r->k->target == KERNEL_CUDA ? "cuda/" : "cpu/";
   size_t n = strlen(target);
-  if (strncmp(id, target, n) != 0 || !is_name(id + n, 48, ""))
+  if (strncmp(id, target, n) != 0 || !front_read_is_name(id + n, 48, ""))
     return json_fail(r->doc, json_get(root, "id"), r->err,
                      "\"id\" must be %s and a name of letters, digits and _, at most 48", target);
   r->k->id = alloc_str(id);
@@ -180,8 +67,8 @@ static bool read_id(const struct reader *r, const cJSON *root) {
   return true;
 }
 
-static bool read_op(const struct reader *r, const cJSON *root) {
-  const char *op = need_string(r, root, "op");
+static bool read_op(const struct front_reader *r, const cJSON *root) {
+  const char *op = front_read_string(r, root, "op");
   if (!op)
     return false;
   for (int i = 0; i < OP_COUNT; i++)
@@ -195,13 +82,13 @@ static bool read_op(const struct reader *r, const cJSON *root) {
                    op);
 }
 
-static bool read_dtype(const struct reader *r, const cJSON *root) {
+static bool read_dtype(const struct front_reader *r, const cJSON *root) {
   static const char *const keys[] = {"A", "B", "C", "acc", NULL};
   enum kernel_dtype *const to[] = {&r->k->a, &r->k->b, &r->k->c, &r->k->acc};
   const cJSON *obj = json_get(root, "dtype");
   if (!obj)
     return json_fail(r->doc, root, r->err, "\"dtype\" is missing");
-  if (!only_keys(r, obj, "\"dtype\"", keys))
+  if (!front_read_only(r, obj, "\"dtype\"", keys))
     return false;
   for (int i = 0; keys[i]; i++) {
     const cJSON *node = json_get(obj, keys[i]);
@@ -219,13 +106,13 @@ static bool read_dtype(const struct reader *r, const cJSON *root) {
   return true;
 }
 
-static bool read_layout(const struct reader *r, const cJSON *root) {
+static bool read_layout(const struct front_reader *r, const cJSON *root) {
   static const char *const keys[] = {"A", "B", "C", NULL};
   bool *const to[] = {&r->k->a_col, &r->k->b_col, &r->k->c_col};
   const cJSON *obj = json_get(root, "layout");
   if (!obj)
     return true;
-  if (!only_keys(r, obj, "\"layout\"", keys))
+  if (!front_read_only(r, obj, "\"layout\"", keys))
     return false;
   for (int i = 0; keys[i]; i++) {
     const cJSON *node = json_get(obj, keys[i]);
@@ -237,21 +124,17 @@ static bool read_layout(const struct reader *r, const cJSON *root) {
   return true;
 }
 
-static bool whole(const cJSON *node, double lo, double hi) {
-  return cJSON_IsNumber(node) && node->valuedouble >= lo && node->valuedouble <= hi &&
-         floor(node->valuedouble) == node->valuedouble;
-}
-
-static bool read_param(const struct reader *r, const cJSON *node) {
+static bool read_param(const struct front_reader *r, const cJSON *node) {
   static const char *const keys[] = {"values", "default", NULL};
   static const char *const taken[] = {"M", "N", "K", "A", "B", "C", "W", "sms", "smem_sm", NULL};
   struct kernel *k = r->k;
   if (k->nparams == MM_PARAMS)
     return json_fail(r->doc, node, r->err, "more than %d parameters", MM_PARAMS);
   struct kernel_param *p = &k->params[k->nparams];
-  if (!is_name(node->string, sizeof p->name - 1, "") || in_list(node->string, taken))
+  if (!front_read_is_name(node->string, sizeof p->name - 1, "") ||
+      front_read_in_list(node->string, taken))
     return json_fail(r->doc, node, r->err, "\"%s\" cannot be a parameter's name", node->string);
-  if (!only_keys(r, node, "a parameter", keys))
+  if (!front_read_only(r, node, "a parameter", keys))
     return false;
   strcpy(p->name, node->string);
   const cJSON *values = json_get(node, "values");
@@ -261,7 +144,7 @@ static bool read_param(const struct reader *r, const cJSON *node) {
     return json_fail(r->doc, values ? values : node, r->err,
                      "\"values\" must be an array of 1 to %d numbers", max);
   for (const cJSON *v = values->child; v; v = v->next) {
-    if (!whole(v, 0, 2147483647))
+    if (!front_read_whole(v, 0, 2147483647))
       return json_fail(r->doc, v, r->err, "a parameter's value is a whole number from 0");
     p->values[p->nvalues++] = v->valuedouble;
   }
@@ -276,7 +159,7 @@ static bool read_param(const struct reader *r, const cJSON *node) {
   return true;
 }
 
-static bool read_params(const struct reader *r, const cJSON *root) {
+static bool read_params(const struct front_reader *r, const cJSON *root) {
   const cJSON *obj = json_get(root, "params");
   if (!obj)
     return true;
@@ -288,21 +171,21 @@ static bool read_params(const struct reader *r, const cJSON *root) {
   return true;
 }
 
-static bool apply_variant(const struct reader *r, const cJSON *node, bool chosen) {
+static bool apply_variant(const struct front_reader *r, const cJSON *node, bool chosen) {
   static const char *const keys[] = {"flags", "define", NULL};
   struct kernel *k = r->k;
-  if (!is_name(node->string, 24, ""))
+  if (!front_read_is_name(node->string, 24, ""))
     return json_fail(r->doc, node, r->err, "\"%s\" cannot be a variant's name", node->string);
-  if (!only_keys(r, node, "a variant", keys))
+  if (!front_read_only(r, node, "a variant", keys))
     return false;
   char **flags = NULL;
   int nflags = 0;
-  bool ok = read_strings(r, json_get(node, "flags"), "flags", &flags, &nflags);
+  bool ok = front_read_strings(r, json_get(node, "flags"), "flags", &flags, &nflags);
   const cJSON *define = json_get(node, "define");
   if (ok && define && !cJSON_IsObject(define))
     ok = json_fail(r->doc, define, r->err, "\"define\" must be a JSON object");
   for (const cJSON *m = ok && define ? define->child : NULL; ok && m; m = m->next)
-    if (!cJSON_IsString(m) || !is_name(m->string, 32, ""))
+    if (!cJSON_IsString(m) || !front_read_is_name(m->string, 32, ""))
       ok = json_fail(r->doc, m, r->err, "\"define\" maps a name to a string");
   if (ok && chosen) {
     k->flags = flags;
@@ -318,7 +201,7 @@ static bool apply_variant(const struct reader *r, const cJSON *node, bool chosen
   return ok;
 }
 
-static bool read_variants(const struct reader *r, const cJSON *root, const char *variant) {
+static bool read_variants(const struct front_reader *r, const cJSON *root, const char *variant) {
   const cJSON *obj = json_get(root, "variants");
   bool found = !variant || !*variant;
   struct str all = {0};
@@ -344,7 +227,7 @@ static bool read_variants(const struct reader *r, const cJSON *root, const char 
   return ok;
 }
 
-static bool read_requires(const struct reader *r, const cJSON *root) {
+static bool read_requires(const struct front_reader *r, const cJSON *root) {
   struct kernel *k = r->k;
   const cJSON *list = json_get(root, "requires");
   if (!list)
@@ -354,14 +237,14 @@ static bool read_requires(const struct reader *r, const cJSON *root) {
   k->requires = alloc_zero((size_t)cJSON_GetArraySize(list) + 1, sizeof *k->requires);
   for (const cJSON *m = list->child; m; m = m->next) {
     k->nrequires++;
-    if (!read_expr(r, m, "requires", &k->requires[k->nrequires - 1]))
+    if (!front_read_expr(r, m, "requires", &k->requires[k->nrequires - 1]))
       return false;
   }
   return true;
 }
 
 /* "7.5" -> 7.5; null or absent -> 0. */
-static bool read_capability(const struct reader *r, const cJSON *obj, const char *key,
+static bool read_capability(const struct front_reader *r, const cJSON *obj, const char *key,
                             double *out) {
   const cJSON *node = json_get(obj, key);
   if (!node || cJSON_IsNull(node))
@@ -379,12 +262,12 @@ static bool read_capability(const struct reader *r, const cJSON *obj, const char
   return true;
 }
 
-static bool read_cc(const struct reader *r, const cJSON *root) {
+static bool read_cc(const struct front_reader *r, const cJSON *root) {
   static const char *const keys[] = {"min", "max", "suffix", NULL};
   const cJSON *obj = json_get(root, "cc");
   if (!obj)
     return true;
-  if (!only_keys(r, obj, "\"cc\"", keys) || !read_capability(r, obj, "min", &r->k->cc_min) ||
+  if (!front_read_only(r, obj, "\"cc\"", keys) || !read_capability(r, obj, "min", &r->k->cc_min) ||
       !read_capability(r, obj, "max", &r->k->cc_max))
     return false;
   const cJSON *suffix = json_get(obj, "suffix");
@@ -397,92 +280,15 @@ static bool read_cc(const struct reader *r, const cJSON *root) {
   return true;
 }
 
-/* ---- launches */
-
-static bool read_three(const struct reader *r, const cJSON *obj, const char *key, char *out[3]) {
-  const cJSON *list = json_get(obj, key);
-  if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 3)
-    return json_fail(r->doc, list ? list : obj, r->err,
-                     "\"%s\" must be an array of three expressions", key);
-  int i = 0;
-  for (const cJSON *m = list->child; m; m = m->next, i++)
-    if (!read_expr(r, m, key, &out[i]))
-      return false;
-  return true;
-}
-
-static bool read_args(const struct reader *r, const cJSON *obj, struct kernel_launch *l) {
-  static const char *const names[] = {"A",   "B",   "C",     "M",    "N", "K", "lda",
-                                      "ldb", "ldc", "alpha", "beta", "W", NULL};
-  const cJSON *list = json_get(obj, "args");
-  if (!cJSON_IsArray(list))
-    return json_fail(r->doc, list ? list : obj, r->err, "\"args\" must be an array");
-  l->args = alloc_zero((size_t)cJSON_GetArraySize(list) + 1, sizeof *l->args);
-  for (const cJSON *m = list->child; m; m = m->next) {
-    if (cJSON_IsNumber(m))
-      l->args[l->nargs++] = alloc_printf("%.17g", m->valuedouble);
-    else if (cJSON_IsString(m) && in_list(m->valuestring, names))
-      l->args[l->nargs++] = alloc_str(m->valuestring);
-    else
-      return json_fail(
-          r->doc, m, r->err,
-          "an argument is A, B, C, M, N, K, lda, ldb, ldc, alpha, beta, W or a number");
-  }
-  return true;
-}
-
-static bool read_cluster(const struct reader *r, const cJSON *obj, struct kernel_launch *l) {
-  const cJSON *list = json_get(obj, "cluster");
-  for (int i = 0; i < 3; i++) {
-    const cJSON *m = list ? cJSON_GetArrayItem(list, i) : NULL;
-    if (list && (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 3 || !whole(m, 1, 16)))
-      return json_fail(r->doc, list, r->err, "\"cluster\" must be three whole numbers, 1 to 16");
-    l->cluster[i] = m ? (int)m->valuedouble : 1;
-  }
-  return true;
-}
-
-static bool read_launch(const struct reader *r, const cJSON *obj, struct kernel_launch *l) {
-  static const char *const keys[] = {"entry", "grid", "block", "cluster", "smem", "args", NULL};
-  if (!only_keys(r, obj, "a launch", keys))
-    return false;
-  const char *entry = need_string(r, obj, "entry");
-  if (!entry)
-    return false;
-  if (!is_name(entry, 128, ""))
-    return json_fail(r->doc, json_get(obj, "entry"), r->err, "\"entry\" must be a C name");
-  l->entry = alloc_str(entry);
-  if (!read_three(r, obj, "grid", l->grid) || !read_three(r, obj, "block", l->block) ||
-      !read_cluster(r, obj, l) || !read_args(r, obj, l))
-    return false;
-  const cJSON *smem = json_get(obj, "smem");
-  if (smem)
-    return read_expr(r, smem, "smem", &l->smem);
-  l->smem = alloc_str("0");
-  return true;
-}
-
-static bool read_launches(const struct reader *r, const cJSON *root) {
-  struct kernel *k = r->k;
-  const cJSON *list = json_get(root, "launches");
-  if (k->target == KERNEL_CPU)
-    return true;
-  int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
-  if (n < 1 || n > 16)
-    return json_fail(r->doc, list ? list : root, r->err,
-                     "\"launches\" must be an array of 1 to 16 launches");
-  k->launches = alloc_zero((size_t)n, sizeof *k->launches);
-  for (const cJSON *m = list->child; m; m = m->next) {
-    k->nlaunches++;
-    if (!read_launch(r, m, &k->launches[k->nlaunches - 1]))
-      return false;
-  }
-  return true;
-}
-
 /* ---- the rest */
 
-static bool read_tile(const struct reader *r, const cJSON *root) {
+static bool read_expr_key(const struct front_reader *r, const cJSON *obj, const char *key,
+                          char **out) {
+  const cJSON *node = json_get(obj, key);
+  return !node || front_read_expr(r, node, key, out);
+}
+
+static bool read_tile(const struct front_reader *r, const cJSON *root) {
   static const char *const keys[] = {"BM", "BN", "BK", "TM", "TN", "stages", NULL};
   static const char *const numbers[] = {"TM", "TN", "stages"};
   struct kernel *k = r->k;
@@ -490,48 +296,49 @@ static bool read_tile(const struct reader *r, const cJSON *root) {
   const cJSON *obj = json_get(root, "tile");
   if (!obj)
     return true;
-  if (!only_keys(r, obj, "\"tile\"", keys) || !read_expr_key(r, obj, "BM", &k->tile_bm) ||
+  if (!front_read_only(r, obj, "\"tile\"", keys) || !read_expr_key(r, obj, "BM", &k->tile_bm) ||
       !read_expr_key(r, obj, "BN", &k->tile_bn) || !read_expr_key(r, obj, "BK", &k->tile_bk))
     return false;
   if (!k->tile_bm || !k->tile_bn || !k->tile_bk)
     return json_fail(r->doc, obj, r->err, "\"tile\" needs BM, BN and BK");
   for (int i = 0; i < 3; i++) {
     const cJSON *node = json_get(obj, numbers[i]);
-    if (node && !whole(node, 1, 1024))
+    if (node && !front_read_whole(node, 1, 1024))
       return json_fail(r->doc, node, r->err, "\"%s\" must be a whole number from 1", numbers[i]);
     *to[i] = node ? (int)node->valuedouble : 1;
   }
   return true;
 }
 
-static bool read_traffic(const struct reader *r, const cJSON *root) {
+static bool read_traffic(const struct front_reader *r, const cJSON *root) {
   static const char *const keys[] = {"requested", "dram_min", "wavefronts", NULL};
   const cJSON *obj = json_get(root, "traffic");
   return read_expr_key(r, root, "flop", &r->k->flop) &&
          read_expr_key(r, root, "workspace", &r->k->workspace) &&
-         (!obj || (only_keys(r, obj, "\"traffic\"", keys) &&
+         (!obj || (front_read_only(r, obj, "\"traffic\"", keys) &&
                    read_expr_key(r, obj, "requested", &r->k->requested) &&
                    read_expr_key(r, obj, "dram_min", &r->k->dram_min) &&
                    read_expr_key(r, obj, "wavefronts", &r->k->wavefronts)));
 }
 
-static bool read_flag(const struct reader *r, const cJSON *root, const char *key, bool fallback,
-                      bool *out) {
+static bool read_flag(const struct front_reader *r, const cJSON *root, const char *key,
+                      bool fallback, bool *out) {
   const cJSON *node = json_get(root, key);
   *out = node ? cJSON_IsTrue(node) : fallback;
   return !node || cJSON_IsBool(node) ||
          json_fail(r->doc, node, r->err, "\"%s\" must be true or false", key);
 }
 
-static bool read_text(const struct reader *r, const cJSON *root, const char *key, char *out[2]) {
+static bool read_text(const struct front_reader *r, const cJSON *root, const char *key,
+                      char *out[2]) {
   static const char *const keys[] = {"en", "zh", NULL};
   const cJSON *obj = json_get(root, key);
   if (!obj)
     return true;
-  if (!only_keys(r, obj, key, keys))
+  if (!front_read_only(r, obj, key, keys))
     return false;
   for (int i = 0; keys[i]; i++) {
-    const char *s = need_string(r, obj, keys[i]);
+    const char *s = front_read_string(r, obj, keys[i]);
     if (!s)
       return false;
     out[i] = alloc_str(s);
@@ -539,15 +346,7 @@ static bool read_text(const struct reader *r, const cJSON *root, const char *key
   return true;
 }
 
-static bool read_maps(const struct reader *r, const cJSON *root) {
-  const cJSON *maps = json_get(root, "maps");
-  return !maps || (cJSON_IsObject(maps) && !maps->child) ||
-         json_fail(r->doc, maps, r->err,
-                   "tensor maps are not known to this version; \"maps\" must "
-                   "be {}");
-}
-
-static bool check_top(const struct reader *r, const cJSON *root) {
+static bool check_top(const struct front_reader *r, const cJSON *root) {
   static const char *const cuda[] = {"schema", "id",       "op",        "dtype", "layout",
                                      "params", "variants", "requires",  "cc",    "launches",
                                      "maps",   "tile",     "traffic",   "flop",  "deterministic",
@@ -558,7 +357,7 @@ static bool check_top(const struct reader *r, const cJSON *root) {
                                     "limit",  "workspace", NULL};
   bool on_cpu = r->k->target == KERNEL_CPU;
   const char *what = on_cpu ? "the front matter of a CPU kernel" : "the front matter";
-  if (!only_keys(r, root, what, on_cpu ? cpu : cuda))
+  if (!front_read_only(r, root, what, on_cpu ? cpu : cuda))
     return false;
   const cJSON *schema = json_get(root, "schema");
   if (!schema || !cJSON_IsNumber(schema) || schema->valuedouble != 1)
@@ -568,14 +367,14 @@ static bool check_top(const struct reader *r, const cJSON *root) {
 }
 
 bool front_fill(struct kernel *k, const json_doc *doc, const char *variant, struct err *err) {
-  struct reader reader = {k, doc, err};
-  const struct reader *r = &reader;
+  struct front_reader reader = {k, doc, err};
+  const struct front_reader *r = &reader;
   const cJSON *root = json_root(doc);
   return check_top(r, root) && read_id(r, root) && read_op(r, root) && read_dtype(r, root) &&
          read_layout(r, root) && read_params(r, root) && read_variants(r, root, variant) &&
-         read_requires(r, root) && read_cc(r, root) && read_launches(r, root) &&
-         read_maps(r, root) && read_tile(r, root) && read_traffic(r, root) &&
-         read_strings(r, json_get(root, "isa"), "isa", &k->isa, &k->nisa) &&
+         read_requires(r, root) && read_cc(r, root) && front_launch_read(r, root) &&
+         read_tile(r, root) && read_traffic(r, root) &&
+         front_read_strings(r, json_get(root, "isa"), "isa", &k->isa, &k->nisa) &&
          read_flag(r, root, "parallel", false, &k->parallel) &&
          read_flag(r, root, "deterministic", true, &k->deterministic) &&
          read_text(r, root, "idea", k->idea) && read_text(r, root, "limit", k->limit);

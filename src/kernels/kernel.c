@@ -165,8 +165,20 @@ void kernel_free(struct kernel *k) {
   free_list(k->isa, k->nisa);
   for (int i = 0; i < k->nlaunches; i++)
     free_launch(&k->launches[i]);
+  for (int i = 0; i < k->nmaps; i++) {
+    free(k->maps[i].box[0]);
+    free(k->maps[i].box[1]);
+  }
+  free(k->maps);
   free(k->launches);
   free(k);
+}
+
+const struct kernel_map *kernel_map_find(const struct kernel *k, const char *name) {
+  for (int i = 0; i < k->nmaps; i++)
+    if (!strcmp(k->maps[i].name, name))
+      return &k->maps[i];
+  return NULL;
 }
 
 /* ---- sizes */

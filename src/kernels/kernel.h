@@ -31,11 +31,21 @@ struct kernel_param {
   double fallback; /* "default" */
 };
 
+/* A tensor map: how the TMA unit sees a matrix, and the part of it that one copy moves. */
+struct kernel_map {
+  char name[32];
+  int of;       /* 0 A, 1 B, 2 C */
+  char *box[2]; /* expressions, elements; the dimension that lies together in memory first */
+  int swizzle;  /* bytes: 0, 32, 64 or 128 */
+  int l2;       /* promotion in L2, bytes: 0, 64, 128 or 256 */
+};
+enum { KERNEL_MAPS = 8 };
+
 struct kernel_launch {
   char *entry;                     /* C symbol */
   char *grid[3], *block[3], *smem; /* expressions */
   int cluster[3];
-  char **args; /* matrix names, M N K lda ldb ldc alpha beta W, numbers */
+  char **args; /* matrix names, M N K lda ldb ldc alpha beta W, names of maps, numbers */
   int nargs;
 };
 
@@ -61,6 +71,8 @@ struct kernel {
   bool parallel; /* a CPU rung that uses threads; others run on one */
   struct kernel_launch *launches;
   int nlaunches;
+  struct kernel_map *maps;
+  int nmaps;
   char *entry;     /* CPU: the C function, "cpu_ikj" */
   char *workspace; /* expression, bytes */
   char *tile_bm, *tile_bn, *tile_bk;
@@ -83,6 +95,9 @@ void kernel_free(struct kernel *k);
 
 /* Names of the file's variants (allocated array of allocated strings); the count, 0 if none. */
 int kernel_variants(const char *source, size_t n, char ***names);
+
+/* The tensor map of that name, or NULL. */
+const struct kernel_map *kernel_map_find(const struct kernel *k, const char *name);
 
 /* The sizes and parameters of one run. */
 struct kernel_size {

@@ -2,6 +2,7 @@
 
 #include "base/expr.h"
 #include "base/sentences.h"
+#include "bench/xray_rung.h"
 #include "ui/live_plan.h"
 #include "ui/strings.h"
 
@@ -97,6 +98,8 @@ static bool read_size(live *l, int i, int64_t *out) {
 static bool is_cuda(const live *l, int i) { return strncmp(l->device[i].id, "cuda", 4) == 0; }
 
 static bool suits(const live *l, int i, const struct kernel *k) {
+  if (is_xray(l, i) && !xray_rung_runs(k, NULL))
+    return false;
   return (is_xray(l, i) || is_cuda(l, i)) == (k->target == KERNEL_CUDA);
 }
 
@@ -142,6 +145,8 @@ static void apply(live *l) {
   for (int i = 0; i < k->nparams; i++)
     s.param[i] = k->params[i].values[l->form.param[i]];
   if (!kernel_accepts(k, &s, &l->form.error))
+    return;
+  if (is_xray(l, l->form.device) && !xray_rung_runs(k, &l->form.error))
     return;
   if (l->ndevices && !suits(l, l->form.device, k)) {
     err_set(&l->form.error, "%s does not run on %s. %s", k->id, name_of(l, l->form.device),

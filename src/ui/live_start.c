@@ -79,6 +79,10 @@ bool live_start(live *l) {
     live_start_fail(l, "size", err.text);
     return false;
   }
+  if (counts && !xray_rung_runs(r->kernel, &err)) {
+    live_start_fail(l, "unsupported", err.text);
+    return false;
+  }
   l->request = counts ? xray_rung_ask(l->w.client, r->kernel, &r->size, &err)
                       : ask_device(l, r, where, &err);
   if (!l->request) {

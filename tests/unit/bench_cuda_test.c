@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "fake_libs.h"
+
 static catalog *rungs;
 
 static const struct kernel *rung(const char *id) {
@@ -642,32 +644,11 @@ static int probe_main(const char *what) {
   return 0;
 }
 
-static int start_again(char **argv) {
-  char dir[] = "/tmp/mmtutor-fake-XXXXXX", command[512], file[256];
-  if (!mkdtemp(dir))
-    return 1;
-  snprintf(command, sizeof command, "sh tests/fixtures/fake/build.sh %s >&2", dir);
-  if (system(command)) {
-    puts("1..1\nok 1 - CUDA device # SKIP the stand-ins cannot be built here");
-    return 0;
-  }
-  snprintf(file, sizeof file, "%s/compilations", dir);
-  setenv("FAKE_NVRTC_COUNT", file, 1);
-  setenv("FAKE_DIR", dir, 1);
-  setenv("LD_LIBRARY_PATH", dir, 1);
-  setenv("XDG_CACHE_HOME", dir, 1);
-  unsetenv("CUDA_HOME");
-  unsetenv("CUDA_PATH");
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  execv("/proc/self/exe", argv);
-  return 1;
-}
-
 int main(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "probe"))
     return probe_main(argv[2]);
   if (!getenv("FAKE_DIR"))
-    return start_again(argv);
+    return fake_libs_start(argv, "CUDA device");
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_init_sentences),
       cmocka_unit_test(test_hidden_devices),
@@ -693,7 +674,5 @@ int main(int argc, char **argv) {
   rungs = catalog_new();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   catalog_free(rungs);
-  char command[256];
-  snprintf(command, sizeof command, "rm -rf '%s'", getenv("FAKE_DIR"));
-  return system(command) ? 1 : failed;
+  return fake_libs_end(failed);
 }

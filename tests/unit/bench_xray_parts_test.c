@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "bench/xray_cexpr.h"
 #include "bench/xray_guess.h"
-#include "bench/xray_half.h"
+#include "bench/narrow.h"
 #include "bench/xray_occupancy.h"
 #include "bench/xray_result.h"
 #include <math.h>
@@ -415,11 +415,11 @@ static void test_half(void **state) {
   for (int t = DT_BF16; t <= DT_F16; t++)
     for (int i = 0; i < 65536; i++) { /* every one comes back */
       uint16_t h = (uint16_t)i;
-      double v = xray_half_load(&h, (enum kernel_dtype)t, 0);
+      double v = narrow_load(&h, (enum kernel_dtype)t, 0);
       if (isnan(v))
-        assert_true(isnan(xray_half_load(&(uint16_t){xray_half_from(NAN, (enum kernel_dtype)t)},
+        assert_true(isnan(narrow_load(&(uint16_t){narrow_from(NAN, (enum kernel_dtype)t)},
                                          (enum kernel_dtype)t, 0)));
-      else if (xray_half_from((float)v, (enum kernel_dtype)t) != h)
+      else if (narrow_from((float)v, (enum kernel_dtype)t) != h)
         fail_msg("%s %04x", kernel_dtype_name((enum kernel_dtype)t), h);
     }
   static const struct {
@@ -431,9 +431,9 @@ static void test_half(void **state) {
             {0x1p-25f, DT_F16, 0},        {0x1.8p-25f, DT_F16, 1},      {1.0f, DT_BF16, 0x3F80},
             {0x1.01p0f, DT_BF16, 0x3F80}, {0x1.03p0f, DT_BF16, 0x3F82}, {3.4e38f, DT_BF16, 0x7F80}};
   for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-    if (xray_half_from(of[i].x, of[i].t) != of[i].h)
+    if (narrow_from(of[i].x, of[i].t) != of[i].h)
       fail_msg("%a %s: %04x", (double)of[i].x, kernel_dtype_name(of[i].t),
-               xray_half_from(of[i].x, of[i].t));
+               narrow_from(of[i].x, of[i].t));
 }
 
 int main(void) {

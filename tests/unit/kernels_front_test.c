@@ -29,9 +29,10 @@ static const char *const cuda_lines[] = {
     " \"launches\": [{\"entry\": \"f\", \"grid\": [\"ceil(N/T)\", \"M\", 1], \"block\": [\"T\", "
     "\"T\", 1],",
     "   \"cluster\": [2, 1, 1], \"smem\": \"4*T*T\", \"args\": [\"A\", \"C\", \"M\", \"alpha\", "
-    "3]}],",
+    "3, \"mapB\"]}],",
     " \"workspace\": \"8*M\",",
-    " \"maps\": {},",
+    " \"maps\": {\"mapA\": {\"of\": \"A\", \"box\": [\"64\", \"4*T\"], \"swizzle\": 128}, "
+    "\"mapB\": {\"of\": \"B\", \"box\": [8, 16], \"swizzle\": 0, \"l2\": 0}},",
     " \"tile\": {\"BM\": \"T\", \"BN\": \"2*T\", \"BK\": 8, \"TM\": 4, \"TN\": 8, \"stages\": 2},",
     " \"traffic\": {\"requested\": \"8*M*N*K\", \"dram_min\": \"4*M*N\", \"wavefronts\": "
     "\"M*sms\"},",
@@ -104,9 +105,18 @@ static void test_every_field(void **state) {
   assert_string_equal(l->block[0], "T");
   assert_string_equal(l->smem, "4*T*T");
   assert_true(l->cluster[0] == 2 && l->cluster[1] == 1);
-  assert_int_equal(l->nargs, 5);
+  assert_int_equal(l->nargs, 6);
   assert_string_equal(l->args[3], "alpha");
   assert_string_equal(l->args[4], "3");
+  assert_string_equal(l->args[5], "mapB");
+  assert_int_equal(k->nmaps, 2);
+  const struct kernel_map *a = kernel_map_find(k, "mapA"), *b = kernel_map_find(k, "mapB");
+  assert_true(a && b && !kernel_map_find(k, "A"));
+  assert_true(a->of == 0 && a->swizzle == 128 && a->l2 == 128);
+  assert_true(b->of == 1 && b->swizzle == 0 && b->l2 == 0);
+  assert_string_equal(a->box[0], "64");
+  assert_string_equal(a->box[1], "4*T");
+  assert_string_equal(b->box[1], "16");
   assert_string_equal(k->workspace, "8*M");
   assert_string_equal(k->tile_bn, "2*T");
   assert_string_equal(k->tile_bk, "8");
@@ -206,7 +216,24 @@ static void test_mistakes(void **state) {
       {12, "   \"args\": [\"D\"]}],", "an argument is"},
       {12, "   \"args\": [], \"arg\": []}],", "unknown key \"arg\""},
       {13, " \"workspace\": \"8*X\",", "'X', which is not known"},
-      {14, " \"maps\": {\"a\": {}},", "tensor maps"},
+      {14, " \"maps\": [],", "\"maps\" must be a JSON object"},
+      {14, " \"maps\": {\"a\": 3},", "a tensor map must be a JSON object"},
+      {14, " \"maps\": {\"a\": {}},", "\"of\" is missing"},
+      {14, " \"maps\": {\"a\": {\"of\": \"W\"}},", "a tensor map is of A, B or C"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\"}},", "\"box\" must be an array of two expressions"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8]}},", "two expressions"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8, \"Q\"]}},", "box uses 'Q'"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8, 8]}},",
+       "\"swizzle\" of a tensor map is 0, 32, 64 or 128"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8, 8], \"swizzle\": -1}},",
+       "\"swizzle\" of"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8, 8], \"swizzle\": 64, \"l2\": 32}},",
+       "\"l2\" of a tensor map is 0, 64, 128 or 256"},
+      {14, " \"maps\": {\"a\": {\"of\": \"A\", \"box\": [8, 8], \"swizzle\": 64, \"pad\": 1}},",
+       "unknown key \"pad\""},
+      {14, " \"maps\": {\"lda\": {}},", "cannot be a tensor map's name"},
+      {14, " \"maps\": {\"T\": {}},", "cannot be a tensor map's name"},
+      {14, " \"maps\": {\"a b\": {}},", "cannot be a tensor map's name"},
       {15, " \"tile\": {\"BM\": \"T\"},", "BM, BN and BK"},
       {15, " \"tile\": {\"BM\": \"T\", \"BN\": 1, \"BK\": 1, \"TM\": 0},", "whole number"},
       {16, " \"traffic\": {\"read\": \"1\"},", "unknown key \"read\""},
