@@ -5,7 +5,7 @@ static bool write_one(void *ctx, const struct ptx_file *f) {
   const struct nvrtc *n = ctx;
   size_t size;
   char *log;
-  char *ptx = ptx_files_build(n, f, PTX_FILES_ARCH, &size, &log);
+  char *ptx = ptx_files_ship(n, f, &size, &log);
   if (!ptx) {
     fprintf(stderr, "%s: %s\n", f->path, log ? log : "no PTX");
     exit(1);
@@ -22,7 +22,9 @@ static bool write_one(void *ctx, const struct ptx_file *f) {
     perror(f->path);
     exit(1);
   }
-  puts(f->path);
+  char target[16];
+  ptx_files_target(f->kernel, target);
+  printf("%s sm_%s\n", f->path, target);
   free(head);
   free(ptx);
   return true;

@@ -16,18 +16,18 @@ rm -f assets/ptx/*.ptx
 
 # An older driver takes only what its PTX version allows: the lowest version that ptxas accepts.
 versions="6.3 6.4 6.5 7.0 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.0 8.1 8.2 8.3 8.4 8.5 8.6 8.7 8.8 9.0"
-while read -r f; do
+while read -r f target; do
   lowest=
   for v in $versions; do
     sed "s/^\\.version .*/.version $v/" "$f" > "$B/tools/try.ptx"
-    if "$PTXAS" --gpu-name sm_75 -o /dev/null "$B/tools/try.ptx" 2>/dev/null; then
+    if "$PTXAS" --gpu-name "$target" -o /dev/null "$B/tools/try.ptx" 2>/dev/null; then
       lowest=$v
       break
     fi
   done
   [ -n "$lowest" ] || { echo "$f: ptxas accepts no version" >&2; exit 1; }
   cp "$B/tools/try.ptx" "$f"
-  echo "$f: PTX $lowest"
+  echo "$f: PTX $lowest for $target"
 done < "$B/tools/ptx.list"
 
 make -s B="$B" "$B/libbench.a" "$B/liblesson.a" "$B/libsim.a" "$B/libkernels.a" "$B/libbase.a"

@@ -35,9 +35,13 @@ static void write_row(struct writer *w, const struct ptx_file *f, const char *en
 static bool write_file(void *ctx, const struct ptx_file *f) {
   struct writer *w = ctx;
   char *shipped = NULL; /* what the first target gives is what is shipped */
+  if (!ptx_code_wanted(f->kernel))
+    return true;
   for (int i = 0; i < PTX_CODE_ARCHS; i++) {
     struct ptx_build_output b;
     struct err err;
+    if (!ptx_files_runs_on(f->kernel, ptx_code_archs[i]))
+      continue;
     if (!ptx_code_build(w->nvrtc, f, ptx_code_archs[i], &b, &err))
       die(f, &err);
     char *body = ptx_code_body(b.ptx);

@@ -14,6 +14,11 @@
 static const int ptx_code_archs[] = {75, 80, 86, 89, 90, 100, 120};
 enum { PTX_CODE_ARCHS = sizeof ptx_code_archs / sizeof *ptx_code_archs };
 
+/* What the x-ray does not run (wgmma, TMA) needs no facts for its certificate. */
+static inline bool ptx_code_wanted(const struct kernel *k) {
+  return !k->cc_suffix[0] && k->nmaps == 0;
+}
+
 /* The instructions of PTX, one a line, without directives, labels and debug information. The caller
  * frees. */
 static inline char *ptx_code_body(const char *text) {

@@ -7,6 +7,7 @@
 #include "kernels/catalog.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct ptx_file {
@@ -14,6 +15,22 @@ struct ptx_file {
   struct kernel_size size; /* the parameters */
   char *path;              /* "assets/ptx/cuda_tiled_T32.ptx" */
 };
+
+enum { PTX_FILES_OLDEST = 75 };
+
+/* The target of a kernel's PTX: the oldest GPU that it runs on, "75" or "90a". */
+static inline void ptx_files_target(const struct kernel *k, char out[16]) {
+  int cc = (int)(k->cc_min * 10 + 0.5);
+  snprintf(out, 16, "%d%s", cc > PTX_FILES_OLDEST ? cc : PTX_FILES_OLDEST, k->cc_suffix);
+}
+
+/* Whether a kernel's front matter lets it run on a GPU of this architecture (90). */
+static inline bool ptx_files_runs_on(const struct kernel *k, int arch) {
+  double cc = arch / 10.0;
+  if (k->cc_suffix[0] && arch != (int)(k->cc_min * 10 + 0.5))
+    return false;
+  return cc > k->cc_min - 0.05 && (k->cc_max <= 0 || cc < k->cc_max + 0.05);
+}
 
 /* The next choice of parameters, the last one fastest; false behind the last. */
 static inline bool ptx_files_step(const struct kernel *k, struct kernel_size *size) {

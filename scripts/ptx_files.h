@@ -5,8 +5,6 @@
 #include "nvrtc.h"
 #include "ptx_each.h"
 
-#define PTX_FILES_ARCH "compute_75"
-
 /* Takes the directories of this machine out of ".file 1 "/home/me/tiled.cu"". */
 static inline void ptx_files_names(char *text) {
   char *to = text;
@@ -49,10 +47,21 @@ static inline char *ptx_files_build(const struct nvrtc *n, const struct ptx_file
   return out;
 }
 
+/* Builds the PTX that is shipped; NULL with the log. The caller frees. */
+static inline char *ptx_files_ship(const struct nvrtc *n, const struct ptx_file *f, size_t *size,
+                                   char **log) {
+  char target[16], arch[32];
+  ptx_files_target(f->kernel, target);
+  snprintf(arch, sizeof arch, "compute_%s", target);
+  return ptx_files_build(n, f, arch, size, log);
+}
+
 /* The first line of a shipped file. The caller frees. */
 static inline char *ptx_files_head(const struct nvrtc *n, const struct ptx_file *f) {
-  return alloc_printf("// mmtutor %s; NVRTC %d.%d, %s; source sha256 %s\n", f->path + 11, n->major,
-                      n->minor, PTX_FILES_ARCH, f->kernel->sha256);
+  char target[16];
+  ptx_files_target(f->kernel, target);
+  return alloc_printf("// mmtutor %s; NVRTC %d.%d, compute_%s; source sha256 %s\n", f->path + 11,
+                      n->major, n->minor, target, f->kernel->sha256);
 }
 
 #endif

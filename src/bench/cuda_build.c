@@ -190,6 +190,8 @@ bool cuda_build(const struct cuda_build_target *t, const struct kernel *k,
   struct err err;
   struct recipe r = {.n = nvrtc_open(&err)};
   int arch = r.n ? nvrtc_target(r.n, t->arch) : 0;
+  if (k->cc_suffix[0] && arch != t->arch) /* code for sm_90a runs on that generation alone */
+    arch = 0;
   bool ok;
   if (!r.n || !arch) {
     if (r.n)

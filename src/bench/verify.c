@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ALL_BELOW 2147483648.0 /* FMAs up to which every element is compared */
-enum { BLOCK_ELEMENTS = 1 << 24, ROWS_MIN = 3, ROWS_MAX = 64, STRETCH = 4096 };
+enum { BLOCK_ELEMENTS = 1 << 24, ROWS_MIN = 3, ROWS_MAX = 64, STRETCH = 4096, PART_MIN = 64 };
 
 /* Standard deviations that count as rounding in the projection: by Hoeffding a right C exceeds
  * seven with a chance of 5e-11 a row, whatever its errors are, because the signs are random. */
@@ -24,9 +24,11 @@ struct verify {
   bool sampled;
   int64_t row[ROWS_MAX];
   int nrows;
-  float *samples; /* nrows x cols */
-  float *sign;    /* cols of +1 and -1 */
-  double *want, *slack; /* the projection of each row of the right C, and its rounding */
+  float *samples;       /* nrows x cols */
+  float *sign;          /* cols of +1 and -1 */
+  int64_t part;         /* columns of one projection; the last one of a row may have fewer */
+  int64_t nparts;       /* of a row */
+  double *want, *slack; /* rows x nparts: the projection of the right C, and its rounding */
 };
 
 void verify_shape(const struct device_job *job, int64_t *rows, int64_t *cols) {
@@ -47,7 +49,8 @@ void verify_shape(const struct device_job *job, int64_t *rows, int64_t *cols) {
 struct projection {
   const struct exact *e;
   const float *sign;
-  double *x, *norm; /* of each row of B: its projection and its length */
+  int64_t part, nparts;
+  double *x, *norm; /* of each part of a row of B: its projection and its length */
   double *want, *slack;
   double unit;
 };
@@ -56,43 +59,59 @@ static void project_right(void *ctx, int64_t k, int worker) {
   struct projection *p = ctx;
   (void)worker;
   float v[STRETCH];
-  double sum = 0, squares = 0;
-  for (int64_t j0 = 0; j0 < p->e->cols; j0 += STRETCH) {
-    int64_t n = p->e->cols - j0 < STRETCH ? p->e->cols - j0 : STRETCH;
-    exact_fill(&p->e->right, k, j0, n, v);
-    for (int64_t j = 0; j < n; j++) {
-      sum += (double)v[j] * (double)p->sign[j0 + j];
-      squares += (double)v[j] * (double)v[j];
+  for (int64_t i = 0; i < p->nparts; i++) {
+    int64_t from = i * p->part, end = from + p->part < p->e->cols ? from + p->part : p->e->cols;
+    double sum = 0, squares = 0;
+    for (int64_t j0 = from; j0 < end; j0 += STRETCH) {
+      int64_t n = end - j0 < STRETCH ? end - j0 : STRETCH;
+      exact_fill(&p->e->right, k, j0, n, v);
+      for (int64_t j = 0; j < n; j++) {
+        sum += (double)v[j] * (double)p->sign[j0 + j];
+        squares += (double)v[j] * (double)v[j];
+      }
     }
+    p->x[k * p->nparts + i] = sum;
+    p->norm[k * p->nparts + i] = sqrt(squares);
   }
-  p->x[k] = sum;
-  p->norm[k] = sqrt(squares);
 }
 
 static void project_left(void *ctx, int64_t i, int worker) {
   struct projection *p = ctx;
   (void)worker;
   float v[STRETCH];
-  double sum = 0, size = 0;
+  double *want = p->want + i * p->nparts, *slack = p->slack + i * p->nparts;
   for (int64_t k0 = 0; k0 < p->e->inner; k0 += STRETCH) {
     int64_t n = p->e->inner - k0 < STRETCH ? p->e->inner - k0 : STRETCH;
     exact_fill(&p->e->left, i, k0, n, v);
     for (int64_t k = 0; k < n; k++) {
-      sum += (double)v[k] * p->x[k0 + k];
-      size += fabs((double)v[k]) * p->norm[k0 + k];
+      const double *x = p->x + (k0 + k) * p->nparts, *norm = p->norm + (k0 + k) * p->nparts;
+      for (int64_t part = 0; part < p->nparts; part++) {
+        want[part] += (double)v[k] * x[part];
+        slack[part] += SIGMAS * p->unit * fabs((double)v[k]) * norm[part];
+      }
     }
   }
-  p->want[i] = sum;
-  p->slack[i] = SIGMAS * p->unit * size;
 }
 
 /* The rounding of one element, over its sum of |a||b|. Products of U(-1,1) numbers summed in fp32
  * with rounding to nearest err about 1 u whatever K is; 8 u leaves room and sees a single wrong
  * element where the bound, which grows with sqrt(K), would not. Tensor cores cut instead of
  * rounding, so that their errors add up: there it is the bound itself. */
-static double rounding(const struct exact *e) {
-  bool plain = e->left.dtype == DT_F32 && e->right.dtype == DT_F32;
-  return plain ? 8 * e->u_acc : e->bound;
+static bool is_plain(const struct exact *e) {
+  return e->left.dtype == DT_F32 && e->right.dtype == DT_F32 && e->u_out == 0;
+}
+
+static double rounding(const struct exact *e) { return is_plain(e) ? 8 * e->u_acc : e->bound; }
+
+/* Where C itself is rounded, or the bound is the slack, a whole row's rounding would hide a wrong
+ * element. A part of it hides less, and costs another product with A: as many as the budget has. */
+static void choose_parts(verify *v) {
+  const struct exact *e = &v->exact;
+  double fit = ALL_BELOW / ((double)e->rows * (double)e->inner);
+  int64_t most = (e->cols + PART_MIN - 1) / PART_MIN;
+  int64_t n = is_plain(e) || fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
+  v->part = (e->cols + n - 1) / n;
+  v->nparts = (e->cols + v->part - 1) / v->part;
 }
 
 static void project(verify *v, uint64_t seed) {
@@ -101,11 +120,18 @@ static void project(verify *v, uint64_t seed) {
   rand_fill(~seed, 0, (size_t)e->cols, v->sign);
   for (int64_t j = 0; j < e->cols; j++)
     v->sign[j] = v->sign[j] < 0 ? -1 : 1;
-  v->want = alloc_zero((size_t)e->rows, sizeof *v->want);
-  v->slack = alloc_zero((size_t)e->rows, sizeof *v->slack);
-  struct projection p = {e, v->sign, NULL, NULL, v->want, v->slack, rounding(e)};
-  p.x = alloc_zero((size_t)e->inner, sizeof *p.x);
-  p.norm = alloc_zero((size_t)e->inner, sizeof *p.norm);
+  size_t left = (size_t)(e->rows * v->nparts), right = (size_t)(e->inner * v->nparts);
+  v->want = alloc_zero(left, sizeof *v->want);
+  v->slack = alloc_zero(left, sizeof *v->slack);
+  struct projection p = {.e = e,
+                         .sign = v->sign,
+                         .part = v->part,
+                         .nparts = v->nparts,
+                         .want = v->want,
+                         .slack = v->slack,
+                         .unit = rounding(e)};
+  p.x = alloc_zero(right, sizeof *p.x);
+  p.norm = alloc_zero(right, sizeof *p.norm);
   pool_run(e->inner, project_right, &p);
   pool_run(e->rows, project_left, &p);
   free(p.x);
@@ -144,7 +170,8 @@ static double memory_needed(const verify *v) {
   const struct exact *e = &v->exact;
   double bytes = 4.0 * (double)v->block * (double)e->cols;
   if (v->sampled)
-    bytes += 4.0 * (double)(v->nrows + 1) * (double)e->cols + 16.0 * (double)(e->rows + e->inner);
+    bytes += 4.0 * (double)(v->nrows + 1) * (double)e->cols +
+             16.0 * (double)(e->rows + e->inner) * (double)v->nparts;
   return bytes;
 }
 
@@ -161,8 +188,10 @@ verify *verify_new(const struct device_job *job, struct err *why) {
     v->block = e.rows;
   double work = (double)e.rows * (double)e.cols * (double)e.inner;
   v->sampled = e.form == EXACT_PRODUCT && work > ALL_BELOW;
-  if (v->sampled)
+  if (v->sampled) {
     choose_rows(v, job->seed);
+    choose_parts(v);
+  }
   double need = memory_needed(v), avail = host_memory_free();
   if (need > avail) {
     char a[32], b[32];
@@ -215,36 +244,63 @@ static void note_element(const struct exact *e, int64_t at, double got, double w
 struct pass {
   const verify *v;
   int64_t row0;
-  int64_t *bad; /* for each row: the first column that is not finite, -1 none, -2 projection off */
-  double *off;
+  int64_t *bad;  /* for each row: the first column that is not finite, -1 none, -2 projection off */
+  int64_t *part; /* of the projection that is off */
+  double *off, *allowed;
 };
+
+static void pass_part(struct pass *p, int64_t i, int64_t part) {
+  const verify *v = p->v;
+  const struct exact *e = &v->exact;
+  const float *c = v->buffer + i * e->cols;
+  int64_t from = part * v->part, end = from + v->part < e->cols ? from + v->part : e->cols;
+  int64_t at = (p->row0 + i) * v->nparts + part;
+  double sum = 0, squares = 0;
+  for (int64_t j = from; j < end; j++) {
+    sum += (double)c[j] * (double)v->sign[j];
+    squares += (double)c[j] * (double)c[j];
+  }
+  for (int64_t j = end - 1; j >= from && !isfinite(sum); j--)
+    if (!isfinite(c[j]))
+      p->bad[i] = j;
+  if (p->bad[i] != -1)
+    return;
+  p->allowed[i] = v->slack[at] + SIGMAS * e->u_out * sqrt(squares);
+  p->off[i] = fabs(sum - v->want[at]);
+  p->part[i] = part;
+  if (!(p->off[i] <= p->allowed[i]))
+    p->bad[i] = -2;
+}
 
 static void pass_row(void *ctx, int64_t i, int worker) {
   struct pass *p = ctx;
   (void)worker;
-  const struct exact *e = &p->v->exact;
-  const float *c = p->v->buffer + i * e->cols;
-  double sum = 0, squares = 0;
   p->bad[i] = -1;
-  for (int64_t j = 0; j < e->cols; j++) {
-    sum += (double)c[j] * (double)p->v->sign[j];
-    squares += (double)c[j] * (double)c[j];
-  }
-  if (!isfinite(sum)) {
-    for (int64_t j = e->cols - 1; j >= 0; j--)
-      if (!isfinite(c[j]))
-        p->bad[i] = j;
-    return;
-  }
-  double allowed = p->v->slack[p->row0 + i] + SIGMAS * e->u_out * sqrt(squares);
-  p->off[i] = fabs(sum - p->v->want[p->row0 + i]);
-  if (!(p->off[i] <= allowed))
-    p->bad[i] = -2;
+  for (int64_t part = 0; part < p->v->nparts && p->bad[i] == -1; part++)
+    pass_part(p, i, part);
+}
+
+static void note_projection(const struct pass *p, int64_t i, char *note, size_t size) {
+  const verify *v = p->v;
+  int64_t from = p->part[i] * v->part, end = from + v->part;
+  if (v->nparts == 1)
+    snprintf(note, size,
+             "row %lld of C is wrong: its random +-1 sum is off by %.3g, rounding is below %.3g",
+             (long long)(p->row0 + i), p->off[i], p->allowed[i]);
+  else
+    snprintf(note, size,
+             "row %lld of C is wrong in columns %lld to %lld: their random +-1 sum is off by %.3g, "
+             "rounding is below %.3g",
+             (long long)(p->row0 + i), (long long)from,
+             (long long)(end < v->exact.cols ? end : v->exact.cols) - 1, p->off[i], p->allowed[i]);
 }
 
 static void check_block(const verify *v, int64_t row0, int64_t n, struct result_verify *out) {
-  struct pass p = {v, row0, alloc_zero((size_t)n, sizeof *p.bad),
-                   alloc_zero((size_t)n, sizeof *p.off)};
+  struct pass p = {.v = v, .row0 = row0};
+  p.bad = alloc_zero((size_t)n, sizeof *p.bad);
+  p.part = alloc_zero((size_t)n, sizeof *p.part);
+  p.off = alloc_zero((size_t)n, sizeof *p.off);
+  p.allowed = alloc_zero((size_t)n, sizeof *p.allowed);
   pool_run(n, pass_row, &p);
   for (int64_t i = 0; i < n && out->ok; i++) {
     if (p.bad[i] == -1)
@@ -252,19 +308,18 @@ static void check_block(const verify *v, int64_t row0, int64_t n, struct result_
     out->ok = false;
     if (p.bad[i] >= 0)
       note_element(&v->exact, (row0 + i) * v->exact.cols + p.bad[i],
-                   (double)v->buffer[i * v->exact.cols + p.bad[i]], 0, out->note,
-                   sizeof out->note);
+                   (double)v->buffer[i * v->exact.cols + p.bad[i]], 0, out->note, sizeof out->note);
     else
-      snprintf(out->note, sizeof out->note,
-               "row %lld of C is wrong: its random +-1 sum is off by %.3g, rounding is below %.3g",
-               (long long)(row0 + i), p.off[i], v->slack[row0 + i]);
+      note_projection(&p, i, out->note, sizeof out->note);
   }
   for (int s = 0; s < v->nrows; s++)
     if (v->row[s] >= row0 && v->row[s] < row0 + n)
       memcpy(v->samples + s * v->exact.cols, v->buffer + (v->row[s] - row0) * v->exact.cols,
              (size_t)v->exact.cols * sizeof *v->samples);
   free(p.bad);
+  free(p.part);
   free(p.off);
+  free(p.allowed);
 }
 
 static void compare_rows(const verify *v, const float *from, int64_t row0, const int64_t *list,

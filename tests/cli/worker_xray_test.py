@@ -122,6 +122,13 @@ def a_ptx_file_needs_no_compiler():
     assert all("text" not in l and l["file"] == "ops.cu" for l in last["lines"])
 
 
+TMA = """/* mmtutor {"schema": 1, "id": "cuda/t", "op": "gemm", "dtype": {"A": "f32"},
+  "maps": {"a": {"of": "A", "box": [8, 8], "swizzle": 0}},
+  "launches": [{"entry": "t", "grid": [1, 1, 1], "block": [32, 1, 1], "args": ["a"]}]} */
+extern "C" __global__ void t(int a) {}
+"""
+
+
 @test
 def unknown_kernels_and_fields_are_sentences():
     for request, code in (({"kernel": "cuda/nothing"}, "no_kernel"), ({"kernel": "cpu/ikj"}, "wrong_device"),
@@ -132,6 +139,7 @@ def unknown_kernels_and_fields_are_sentences():
                           ({"kernel": "cuda/tiled", "defines": ["T=x"]}, "params"),
                           ({"kernel": "cuda/naive", "M": 2147483647, "K": 2147483647}, "requires"),
                           ({"kernel": "x.ptx", "source": "x"}, "ptx"),
+                          ({"kernel": "x.cu", "source": TMA}, "unsupported"),
                           ({"kernel": "x.cu", "source": "/* mmtutor { */"}, "front_matter")):
         last, _ = xray(**request)
         assert last["ev"] == "error" and last["code"] == code, (request, last)

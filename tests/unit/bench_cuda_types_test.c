@@ -1,5 +1,6 @@
 /* The CUDA device with 16-bit matrices, clusters and tensor maps, against the stand-ins for
  * NVIDIA's libraries. */
+#include "bench/cuda_build.h"
 #include "bench/device.h"
 #include "bench/exact.h"
 #include "bench/narrow.h"
@@ -338,6 +339,29 @@ static void test_no_reference(void **state) {
   device_cuda.close(d);
 }
 
+/* ---- code for one generation alone */
+
+static void test_suffix(void **state) {
+  (void)state;
+  struct kernel *k = make("f32", "f32", "f32", "matmul", USUAL, "[1,1,1]",
+                          "\"cc\":{\"min\":\"9.0\",\"suffix\":\"a\"},");
+  struct device_job job = job_of(k, 16, 16, 16);
+  char **options;
+  int n = cuda_build_options(k, 90, false, NULL, &options);
+  assert_string_equal(options[0], "--gpu-architecture=sm_90a");
+  cuda_build_free_options(options, n);
+  device *d = open_fake();
+  must_be_right(d, &job);
+  device_cuda.close(d);
+  setenv("FAKE_CC", "120", 1); /* newer than this NVRTC; PTX for an older one would not load */
+  d = open_fake();
+  struct device_fault fault = refused(d, &job, "no_nvrtc");
+  unsetenv("FAKE_CC");
+  assert_has(fault.why, "compute capability 12.0");
+  device_cuda.close(d);
+  kernel_free(k);
+}
+
 /* ---- clusters */
 
 static void test_clusters(void **state) {
@@ -513,9 +537,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_poison),       cmocka_unit_test(test_bytes_needed),
       cmocka_unit_test(test_f64_refused),  cmocka_unit_test(test_rounding),
       cmocka_unit_test(test_reference),    cmocka_unit_test(test_reference_layout),
-      cmocka_unit_test(test_no_reference), cmocka_unit_test(test_clusters),
-      cmocka_unit_test(test_maps),         cmocka_unit_test(test_map_of),
-      cmocka_unit_test(test_map_refused),  cmocka_unit_test(test_old_driver),
+      cmocka_unit_test(test_no_reference), cmocka_unit_test(test_suffix),
+      cmocka_unit_test(test_clusters),     cmocka_unit_test(test_maps),
+      cmocka_unit_test(test_map_of),       cmocka_unit_test(test_map_refused),
+      cmocka_unit_test(test_old_driver),
   };
   return fake_libs_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

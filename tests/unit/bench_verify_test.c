@@ -8,6 +8,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "bench/exact.h"
+#include "bench/narrow.h"
 #include "bench/verify.h"
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +49,16 @@ static struct device_job make_job(const struct kernel *k, int64_t M, int64_t N, 
   return job;
 }
 
-/* The fp32 answer, summed in order; column-major operands and C as their flags say. */
+static void round_to(enum kernel_dtype t, int64_t n, float *v) {
+  for (int64_t i = 0; i < n; i++) {
+    double bits;
+    narrow_store(&bits, t, &v[i], 1);
+    narrow_widen(&bits, t, 1, &v[i]);
+  }
+}
+
+/* The answer summed in fp32, in order, and rounded once to the type of C; column-major
+ * operands and C as their flags say. */
 static void compute(const struct device_job *job) {
   const struct kernel *k = job->kernel;
   int64_t M = job->size.M, N = job->size.N, K = job->size.K, rows, cols;
@@ -59,6 +69,8 @@ static void compute(const struct device_job *job) {
   float *A = alloc_zero((size_t)(M * K), sizeof *A), *B = alloc_zero((size_t)(K * N), sizeof *B);
   rand_fill(2 * job->seed, 0, (size_t)(M * K), A);
   rand_fill(2 * job->seed + 1, 0, (size_t)(K * N), B);
+  round_to(k->a, M * K, A);
+  round_to(k->b, K * N, B);
   float *sum = alloc_zero((size_t)N, sizeof *sum);
   for (int64_t i = 0; i < M; i++) {
     memset(sum, 0, (size_t)N * sizeof *sum);
@@ -70,6 +82,7 @@ static void compute(const struct device_job *job) {
     for (int64_t j = 0; j < N; j++)
       C[k->c_col ? j * M + i : i * N + j] = sum[j];
   }
+  round_to(k->c, M * N, C);
   free(sum);
   free(A);
   free(B);
@@ -196,8 +209,8 @@ static void spoil(const struct device_job *job, enum mistake m) {
   }
 }
 
-static void all_mistakes(int64_t M, int64_t N, int64_t K, bool sampled) {
-  struct kernel *k = make_kernel("gemm", f32);
+static void all_mistakes(const char *types, int64_t M, int64_t N, int64_t K, bool sampled) {
+  struct kernel *k = make_kernel("gemm", types);
   struct device_job job = make_job(k, M, N, K);
   compute(&job);
   struct result_verify v = check(&job);
@@ -221,14 +234,57 @@ static void all_mistakes(int64_t M, int64_t N, int64_t K, bool sampled) {
 
 static void test_mistakes_small(void **state) {
   (void)state;
-  all_mistakes(53, 67, 31, false);
-  all_mistakes(130, 270, 140, false);
+  all_mistakes(f32, 53, 67, 31, false);
+  all_mistakes(f32, 130, 270, 140, false);
 }
 
 /* More than 2^31 FMAs, so that rows are sampled and the rest is projected. */
 static void test_mistakes_sampled(void **state) {
   (void)state;
-  all_mistakes(1291, 1301, 1303, true);
+  all_mistakes(f32, 1291, 1301, 1303, true);
+}
+
+static const char *const bf16 = "\"dtype\":{\"A\":\"bf16\",\"B\":\"bf16\",\"C\":\"bf16\","
+                                "\"acc\":\"f32\"}";
+static const char *const f16 = "\"dtype\":{\"A\":\"f16\",\"B\":\"f16\",\"C\":\"f16\","
+                               "\"acc\":\"f32\"}";
+static const char *const wide = "\"dtype\":{\"A\":\"bf16\",\"B\":\"bf16\",\"C\":\"f32\","
+                                "\"acc\":\"f32\"}";
+
+static void test_mistakes_half(void **state) {
+  (void)state;
+  all_mistakes(bf16, 53, 67, 31, false);
+  all_mistakes(f16, 130, 270, 140, false);
+  all_mistakes(wide, 53, 67, 31, false);
+}
+
+/* C in 16 bits hides more than C in 32: the sums are of parts of a row. */
+static void test_mistakes_half_sampled(void **state) {
+  (void)state;
+  all_mistakes(bf16, 1291, 1301, 1303, true);
+  all_mistakes(wide, 1291, 1301, 1303, true);
+}
+
+/* One element more than its rounding away, by a whole unit in the last place, is wrong. */
+static void test_half_last_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *types;
+    double ulp;
+  } cases[] = {{bf16, 0x1p-7}, {f16, 0x1p-10}};
+  for (int i = 0; i < 2; i++) {
+    struct kernel *k = make_kernel("gemm", cases[i].types);
+    struct device_job job = make_job(k, 53, 67, 31);
+    compute(&job);
+    struct result_verify v = check(&job);
+    assert_true(v.ok && v.max_error <= v.bound);
+    assert_true(v.bound == 8 * sqrt(31.0) * 0x1p-24);
+    C[20 * 67 + 7] *= (float)(1 + 2 * cases[i].ulp);
+    v = check(&job);
+    assert_false(v.ok);
+    assert_non_null(strstr(v.note, "C[20,7]"));
+    kernel_free(k);
+  }
 }
 
 static void test_first_is_named(void **state) {
@@ -336,6 +392,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_right_small),      cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_mistakes_small),   cmocka_unit_test(test_mistakes_sampled),
+      cmocka_unit_test(test_mistakes_half),    cmocka_unit_test(test_mistakes_half_sampled),
+      cmocka_unit_test(test_half_last_place),
       cmocka_unit_test(test_first_is_named),   cmocka_unit_test(test_elementwise),
       cmocka_unit_test(test_gemv_and_reduce),  cmocka_unit_test(test_half_inputs_are_rounded),
       cmocka_unit_test(test_no_reference),

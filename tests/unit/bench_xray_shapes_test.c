@@ -147,7 +147,7 @@ static struct kernel_size sized(const struct ptx_file *f, const int64_t mnk[3]) 
 }
 
 /* Kernels for one architecture alone ("sm_90a") use TMA or wgmma: the machine does not run them. */
-static bool passed_over(const struct kernel *k) { return k->cc_suffix[0] != '\0'; }
+static bool passed_over(const struct kernel *k) { return k->cc_suffix[0] != '\0' || k->nmaps > 0; }
 
 static xray_module *load(const struct ptx_file *f, const char *text, size_t n) {
   struct err err;

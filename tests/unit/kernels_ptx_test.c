@@ -23,7 +23,11 @@ static bool check_head(void *ctx, const struct ptx_file *f) {
     fail_msg("%s is of another source: run scripts/make_ptx.sh", f->path);
   assert_non_null(memmem(text, line, "NVRTC ", 6));
   assert_non_null(strstr(text, "\n.version "));
-  assert_non_null(strstr(text, "\n.target sm_75\n"));
+  char target[16], line_of[48];
+  ptx_files_target(f->kernel, target);
+  snprintf(line_of, sizeof line_of, "\n.target sm_%s\n", target);
+  if (!strstr(text, line_of))
+    fail_msg("%s is not for sm_%s: run scripts/make_ptx.sh", f->path, target);
   for (int i = 0; i < f->kernel->nlaunches; i++) {
     char *entry = alloc_printf(".visible .entry %s(", f->kernel->launches[i].entry);
     assert_non_null(strstr(text, entry));
@@ -55,7 +59,7 @@ static char *body(const char *text) {
 static bool check_same(void *ctx, const struct ptx_file *f) {
   size_t size;
   char *log;
-  char *ptx = ptx_files_build(ctx, f, PTX_FILES_ARCH, &size, &log);
+  char *ptx = ptx_files_ship(ctx, f, &size, &log);
   if (!ptx)
     fail_msg("%s: %s", f->path, log ? log : "no PTX");
   char *now = body(ptx), *then = body(shipped(f));
@@ -90,6 +94,29 @@ static void test_made_again(void **state) {
   ptx_files_each(*state, check_same, &n);
 }
 
+static void target_is(double cc_min, double cc_max, const char *suffix, const char *want) {
+  struct kernel k = {.cc_min = cc_min, .cc_max = cc_max};
+  char target[16];
+  strcpy(k.cc_suffix, suffix);
+  ptx_files_target(&k, target);
+  assert_string_equal(target, want);
+}
+
+static void test_targets(void **state) {
+  (void)state;
+  target_is(0, 0, "", "75");
+  target_is(7.5, 0, "", "75");
+  target_is(8.0, 0, "", "80");
+  target_is(8.9, 12.0, "", "89");
+  target_is(9.0, 9.0, "a", "90a");
+  struct kernel k = {.cc_min = 9.0, .cc_suffix = "a"};
+  assert_true(ptx_files_runs_on(&k, 90) && !ptx_files_runs_on(&k, 100) &&
+              !ptx_files_runs_on(&k, 89));
+  k = (struct kernel){.cc_min = 8.0, .cc_max = 9.0};
+  assert_true(ptx_files_runs_on(&k, 80) && ptx_files_runs_on(&k, 90) &&
+              !ptx_files_runs_on(&k, 75) && !ptx_files_runs_on(&k, 100));
+}
+
 static int setup(void **state) {
   *state = catalog_new();
   return 0;
@@ -102,6 +129,7 @@ static int teardown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_belongs_to_source),
-                                     cmocka_unit_test(test_made_again)};
+                                     cmocka_unit_test(test_made_again),
+                                     cmocka_unit_test(test_targets)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

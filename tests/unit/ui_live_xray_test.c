@@ -113,6 +113,53 @@ static void test_own_kernel(void **state) {
   end(&b);
 }
 
+/* ---- a kernel that it does not run */
+
+static const char tma_cu[] =
+    "/* mmtutor {\"schema\":1,\"id\":\"cuda/tma\",\"op\":\"gemm\",\"dtype\":{\"A\":\"f32\"},\n"
+    "\"maps\":{\"a\":{\"of\":\"A\",\"box\":[8,8],\"swizzle\":0}},\n"
+    "\"launches\":[{\"entry\":\"t\",\"grid\":[1,1,1],\"block\":[32,1,1],\"args\":[\"a\"]}]} */\n"
+    "extern \"C\" __global__ void t(int a) {}\n";
+
+static bool on_tma(const struct bench *b) {
+  return strcmp(catalog_at(b->rungs, b->l->form.kernel)->id, "cuda/tma") == 0;
+}
+
+static void test_tensor_maps(void **state) {
+  (void)state;
+  struct err err;
+  char *path = alloc_printf("%s/src/kernels/cuda/tma.cu", dir); /* of the data directory */
+  assert_true(paths_write(path, tma_cu, strlen(tma_cu), &err));
+  struct bench b = begin();
+  hello(&b, 2);
+  b.l->choice = LIVE_XRAY;
+  enter(&b, "e6", false);
+  live_command(b.l, CMD_SETTINGS);
+  assert_int_equal(b.l->form.device, 2); /* the x-ray is behind the devices */
+  for (int i = 0; i < 40 && !on_tma(&b); i++)
+    live_key(b.l, KEYS_RIGHT);
+  assert_true(on_tma(&b));
+  assert_int_equal(strncmp(b.l->device[b.l->form.device].id, "cuda", 4), 0);
+  live_key(b.l, KEYS_UP);
+  for (int i = 0; i < 3 && b.l->form.device != 2; i++)
+    live_key(b.l, KEYS_RIGHT);
+  assert_int_equal(b.l->form.device, 2);
+  assert_false(on_tma(&b));
+  end(&b);
+  b = begin();
+  hello(&b, 1); /* no GPU */
+  const struct kernel *k = catalog_find(b.rungs, "cuda/tma");
+  struct kernel_size size = kernel_size_default(k, 64, 64, 64);
+  enter(&b, "e6", false);
+  live_plan_custom(b.l, k, &size);
+  live_command(b.l, CMD_RUN);
+  assert_int_equal(b.l->phase, LIVE_FAILED);
+  assert_shows(&b, "copies through tensor maps");
+  end(&b);
+  assert_int_equal(unlink(path), 0);
+  free(path);
+}
+
 /* ---- what it asks */
 
 static void test_prediction_of_its_own(void **state) {
@@ -391,6 +438,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_choice),
+      cmocka_unit_test(test_tensor_maps),
       cmocka_unit_test(test_own_kernel),
       cmocka_unit_test(test_prediction_of_its_own),
       cmocka_unit_test(test_counts),
