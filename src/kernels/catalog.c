@@ -17,10 +17,28 @@ struct catalog {
 enum { SOURCE_MAX = 1 << 20 };
 
 /* Ladder order; ids that are not here come after, by name. */
-static const char *const ladder[] = {"cuda/uncoalesced", "cuda/naive", "cuda/tiled", "cuda/copy",
-                                     "cuda/add",         "cuda/gemv",  "cuda/fma",   "cpu/ijk",
-                                     "cpu/ikj",          "cpu/tiled",  "cpu/copy",   "cpu/add",
-                                     "cpu/gemv",         "cpu/fma"};
+static const char *const ladder[] = {"cuda/uncoalesced",
+                                     "cuda/naive",
+                                     "cuda/tiled",
+                                     "cuda/copy",
+                                     "cuda/add",
+                                     "cuda/gemv",
+                                     "cuda/fma",
+                                     "cuda/transpose_naive",
+                                     "cuda/transpose_tiled",
+                                     "cuda/transpose_padded",
+                                     "cuda/reduce_atomic",
+                                     "cuda/reduce_tree",
+                                     "cuda/reduce_first_add",
+                                     "cuda/reduce_shuffle",
+                                     "cuda/reduce_best",
+                                     "cpu/ijk",
+                                     "cpu/ikj",
+                                     "cpu/tiled",
+                                     "cpu/copy",
+                                     "cpu/add",
+                                     "cpu/gemv",
+                                     "cpu/fma"};
 enum { LADDER = sizeof ladder / sizeof *ladder };
 
 static int rank(const struct kernel *k) {
@@ -95,9 +113,7 @@ static bool has_suffix(const char *name, const char *suffix) {
 }
 
 /* The two places of kernels; what else lies in src/kernels (mm_args.h) is no kernel. */
-static const struct {
-  const char *sub, *suffix;
-} places[] = {{"cuda", ".cu"}, {"cpu", ".c"}};
+static const struct { const char *sub, *suffix; } places[] = {{"cuda", ".cu"}, {"cpu", ".c"}};
 enum { PLACES = sizeof places / sizeof *places };
 
 static bool is_kernel_path(const char *path) {
