@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 static const int64_t ragged[][3] = {{1, 1, 1},    {7, 17, 31},   {33, 65, 129},     {129, 31, 2},
                                     {4100, 1, 3}, {1, 4100, 65}, {1000, 1023, 1025}};

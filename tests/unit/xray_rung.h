@@ -74,8 +74,9 @@ static inline bool xray_rung_arg(const struct xray_rung *r, const char *text, in
   return true;
 }
 
-/* Runs launch i of the kernel from this module. `l` brings checks, budget and the like. False with
- * a sentence where nothing ran; else *out is to be freed. */
+/* Runs launch i of the kernel from this module; of a later one, C and W count as written. `l`
+ * brings checks, budget and the like. False with a sentence where nothing ran; else *out is to be
+ * freed. */
 static inline bool xray_rung_run(struct xray_rung *r, const xray_module *m, int i,
                                  struct xray_launch *l, struct xray_report *out, struct err *err) {
   const struct kernel_launch *from = &r->job.kernel->launches[i];
@@ -86,7 +87,7 @@ static inline bool xray_rung_run(struct xray_rung *r, const xray_module *m, int 
   if (!kernel_geometry(r->job.kernel, i, &r->job.size, &g, err))
     return false;
   for (int a = 0; a < 4; a++)
-    arrays[a] = (struct xray_array){names[a], r->at[a].data, r->at[a].bytes, a < 2};
+    arrays[a] = (struct xray_array){names[a], r->at[a].data, r->at[a].bytes, a < 2 || i > 0};
   for (int a = 0; a < from->nargs && a < XRAY_RUNG_ARGS; a++) {
     struct xray_param p = {0};
     if (!xray_param(m, from->entry, a, &p))
