@@ -1,5 +1,6 @@
 #include "bench/ptx_sources.h"
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "base/str.h"
 #include "kernels/cuda_headers.h"
 #include <stdio.h>
@@ -8,19 +9,6 @@
 #include <unistd.h>
 
 enum { MAX_SOURCES = 32, MAX_HEADER = 1 << 20, MAX_MISSING = 64 };
-
-static bool read_file(const char *path, char **text, size_t *n) {
-  FILE *f = fopen(path, "rb");
-  if (!f)
-    return false;
-  *text = alloc_zero(MAX_HEADER + 1, 1);
-  *n = fread(*text, 1, MAX_HEADER + 1, f);
-  bool ok = !ferror(f) && *n <= MAX_HEADER;
-  fclose(f);
-  if (!ok)
-    free(*text);
-  return ok;
-}
 
 static void add(struct ptx_sources *s, const char *name, const char *text, size_t n) {
   s->all[s->n++] = (struct ptx_source){.name = alloc_str(name), .scan = cuda_scan_new(text, n)};
@@ -53,15 +41,14 @@ static bool read_beside(struct ptx_sources *s, const char *from, const char *dir
                         const char *name) {
   const char *slash = strrchr(from, '/');
   char *path = alloc_printf("%s/%.*s%s", dir, slash ? (int)(slash + 1 - from) : 0, from, name);
-  char *text = NULL;
   size_t n = 0;
-  bool ok = read_file(path, &text, &n);
+  struct err why; /* one that cannot be read is noted as missing */
+  char *text = paths_read(path, MAX_HEADER, &n, &why);
   free(path);
-  if (ok) {
+  if (text)
     add(s, name, text, n);
-    free(text);
-  }
-  return ok;
+  free(text);
+  return text != NULL;
 }
 
 /* A header that is neither known nor a toolkit's: beside the file, else empty. */

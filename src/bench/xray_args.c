@@ -168,6 +168,8 @@ static bool find_words(struct binder *b) {
         return false;
     return true;
   }
+  if (b->nparams == 0)
+    return true;
   if (!no_structures(b))
     return false;
   const char *guess[XRAY_PARAMS_MAX] = {NULL};

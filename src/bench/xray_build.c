@@ -12,9 +12,20 @@
 
 #define DEFAULT_ARCH "90"
 
+enum { NAME_SIZE = 512 };
+
 static const char *short_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
+}
+
+/* The name of a file as the compiler can take it: one that begins with a dash would be an option,
+ * and signs of C strings break the PTX's .file. */
+static void compiler_name(char *out, size_t size, const char *path) {
+  snprintf(out, size, "%s", short_name(path));
+  for (char *at = out; *at; at++)
+    if (iscntrl((unsigned char)*at) || *at == '"' || *at == '\\' || (at == out && *at == '-'))
+      *at = '_';
 }
 
 /* ---- names of kernels */
@@ -286,7 +297,8 @@ static bool through_nvrtc(struct xray_build *b, const struct xray_case *c, const
   }
   make_options(&o, c);
   const char *source = c->q->source ? c->q->source : c->front->source;
-  const char *file = short_name(c->q->source ? c->q->kernel : c->front->path);
+  char file[NAME_SIZE];
+  compiler_name(file, sizeof file, c->q->source ? c->q->kernel : c->front->path);
   const struct ptx_build_request q = {.source = source,
                                       .size = strlen(source),
                                       .name = file,

@@ -40,6 +40,8 @@ static bool three(const struct xray_case *c, const char *option, const char *tex
     if (*at && (*at != ',' || depth > 0))
       continue;
     char part[TEXT_MAX];
+    if (at - begin >= TEXT_MAX)
+      return refuse(fault, option, text, "An expression is too long.");
     snprintf(part, sizeof part, "%.*s", (int)(at - begin), begin);
     if (n == 3)
       return refuse(fault, option, text, "There are more than three numbers.");

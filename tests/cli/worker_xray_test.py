@@ -302,6 +302,28 @@ def quoted_headers_lie_beside_the_file():
 
 
 @test
+def what_is_no_file_is_no_header():
+    with tempfile.TemporaryDirectory() as d:
+        os.mkfifo(os.path.join(d, "pipe.h"))
+        os.mkdir(os.path.join(d, "folder.h"))
+        os.symlink("/dev/zero", os.path.join(d, "zero.h"))
+        for name in ("pipe.h", "folder.h", "zero.h"):
+            last = cuda('#include "%s"\n__global__ void k() {}\n' % name, dir=d, grid="1", block="32")
+            assert last["ev"] == "result", last
+            assert any(name in w for w in last["warnings"]), last["warnings"]
+
+
+@test
+def any_name_of_a_file_compiles():
+    for name in ("-x.cu", "--version.cu", 'quo"te.cu', "back\\slash.cu", "new\nline.cu", "\x1b[31m.cu", "a b'%s.cu",
+                 "\u4e2d.cu", "x" * 240 + ".cu"):
+        last = cuda("__global__ void k(float *C) {\n  C[threadIdx.x] = 1;\n}\n", name=name, args="C", op="none",
+                    grid="1", block="32")
+        assert last["ev"] == "result", last
+        assert [l["line"] for l in last["lines"] if l.get("gst_requests")] == [2], last["lines"]
+
+
+@test
 def front_matter_of_a_learners_file_counts():
     tiled = text(os.path.join(ROOT, "src/kernels/cuda/tiled.cu")).replace('"cuda/tiled"', '"cuda/mine"')
     last = cuda(tiled, defines=["T=8"], **SIZES)

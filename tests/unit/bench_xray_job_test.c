@@ -288,9 +288,34 @@ static void test_arguments_that_do_not_fit(void **state) {
   refused(&q, "ptx", "PTX");
 }
 
+/* A kernel that takes nothing needs no --args. */
+static void test_no_parameters(void **state) {
+  (void)state;
+  static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             ".visible .entry nothing()\n{\nret;\n}\n";
+  for (int given = 0; given < 2; given++) {
+    struct xray_request q = ask("nothing", given ? "" : NULL);
+    struct xray_result r;
+    q.source = text;
+    run(&q, &r);
+    assert_string_equal(r.args, "");
+    assert_false(r.args_guessed);
+    assert_false(r.verified);
+    xray_result_done(&r);
+  }
+  struct xray_request q = ask("nothing", "A");
+  q.source = text;
+  refused(&q, "args", "takes 0 arguments, and --args gives 1");
+}
+
 static void test_shapes_that_do_not_fit(void **state) {
   (void)state;
-  static const char *const of[][4] = {
+  char long_one[400]; /* its first 199 characters are a number, and not the one that is meant */
+  memset(long_one, '1', sizeof long_one - 1);
+  memset(long_one + 1, ' ', 250);
+  memcpy(long_one + 260, "*0+2", 4);
+  long_one[264] = '\0';
+  const char *const of[][4] = {
       {"1", "1000000", NULL, "1000000 threads"},
       {"1", "32,32,2", NULL, "2048 threads"},
       {"1", "0", NULL, "0 threads"},
@@ -303,6 +328,7 @@ static void test_shapes_that_do_not_fit(void **state) {
       {"", "32", NULL, "cannot be evaluated"},
       {"1", "32", "1e6", "shared memory"},
       {"1", "32", "q", "--smem 'q'"},
+      {long_one, "32", NULL, "too long"},
       {NULL, "32", NULL, "--grid"},
       {"1", NULL, NULL, "--block"},
   };
@@ -358,6 +384,7 @@ int main(void) {
       cmocka_unit_test(test_not_checked),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_arguments_that_do_not_fit),
+      cmocka_unit_test(test_no_parameters),
       cmocka_unit_test(test_shapes_that_do_not_fit),
       cmocka_unit_test(test_memory_that_is_not_there),
       cmocka_unit_test(test_stopped),

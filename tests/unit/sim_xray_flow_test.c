@@ -112,6 +112,39 @@ static void test_printf(void **state) {
   xray_free(m);
 }
 
+static void add_up(void *ctx, const char *text, size_t n) {
+  size_t *all = ctx;
+  (void)text;
+  *all += n;
+}
+
+/* A kernel that never stops printing is an endless loop like any other: what is more than is kept
+ * costs no time, and the budget ends it. */
+static void test_endless_printing(void **state) {
+  (void)state;
+  static const char text[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);\n"
+      ".global .align 1 .b8 line[4] = {120, 121, 10, 0};\n"
+      ".visible .entry k()\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n"
+      "mov.u64 %rd1, line;\ncvta.global.u64 %rd2, %rd1;\nmov.u64 %rd1, 0;\n"
+      "L:\n{\n.param .b64 p0;\nst.param.b64 [p0], %rd2;\n.param .b64 p1;\n"
+      "st.param.b64 [p1], %rd1;\n.param .b32 q;\n"
+      "call.uni (q), vprintf, (p0, p1);\nld.param.b32 %r1, [q];\n}\nbra L;\n}\n";
+  size_t all = 0;
+  struct err err;
+  struct xray_report r;
+  struct xray_launch l = {
+      .grid = {2, 1, 1}, .block = {32, 1, 1}, .block_budget = 200000, .print = add_up, .ctx = &all};
+  xray_module *m = xray_load(text, strlen(text), &err);
+  if (!m || !xray_run(m, &l, &r, &err))
+    fail_msg("%s", err.text);
+  assert_int_equal(r.problems[0].kind, XRAY_BUDGET);
+  assert_true(all > 64 * 1024 && all <= 1 << 20);
+  xray_report_done(&r);
+  xray_free(m);
+}
+
 static void no_string(void *ctx, uint64_t pointer, char *to, size_t size) {
   (void)ctx;
   snprintf(to, size, "<%d>", (int)pointer);
@@ -152,9 +185,8 @@ static void test_strange_formats(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_right_kernels),
-      cmocka_unit_test(test_named_variable),
-      cmocka_unit_test(test_printf),
+      cmocka_unit_test(test_right_kernels),   cmocka_unit_test(test_named_variable),
+      cmocka_unit_test(test_printf),          cmocka_unit_test(test_endless_printing),
       cmocka_unit_test(test_strange_formats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

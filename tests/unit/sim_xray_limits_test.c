@@ -156,6 +156,43 @@ static void test_large_grid(void **state) {
   }
 }
 
+/* What the kernel says of its own blocks: __launch_bounds__ and __block_size__. */
+static void test_own_bounds(void **state) {
+  (void)state;
+  static const struct {
+    const char *says;
+    int64_t block[3];
+    const char *words; /* NULL: it runs */
+  } of[] = {
+      {".maxntid 64", {64, 1, 1}, NULL},
+      {".maxntid 64, 1, 1\n.minnctapersm 2", {8, 8, 1}, NULL},
+      {".maxntid 16, 4", {64, 1, 1}, NULL},
+      {".minnctapersm 1\n.maxntid 64, 1, 1", {65, 1, 1}, "at most 64 (__launch_bounds__)"},
+      {".maxntid 16, 4", {16, 5, 1}, "80 threads"},
+      {".maxntid 2147483647, 2147483647, 2147483647", {1024, 1, 1}, NULL},
+      {".reqntid 16, 4", {16, 4, 1}, NULL},
+      {".reqntid 16, 4", {4, 16, 1}, "exactly 16 x 4 x 1"},
+      {".reqntid 64", {32, 1, 1}, "32 x 1 x 1"},
+  };
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char *text = alloc_printf("%s.visible .entry k()\n%s\n{\nret;\n}\n", top, of[i].says);
+    struct err err = {{0}};
+    struct xray_report r;
+    struct xray_launch l = launch();
+    l.nargs = 0;
+    memcpy(l.block, of[i].block, sizeof l.block);
+    xray_module *m = xray_load(text, strlen(text), &err);
+    assert_non_null(m);
+    bool ran = xray_run(m, &l, &r, &err);
+    if (ran != !of[i].words || (!ran && !strstr(err.text, of[i].words)))
+      fail_msg("%s: %s", of[i].says, ran ? "it ran" : err.text);
+    if (ran)
+      xray_report_done(&r);
+    xray_free(m);
+    free(text);
+  }
+}
+
 /* ---- declarations */
 
 static void test_declarations(void **state) {
@@ -254,6 +291,7 @@ int main(void) {
       cmocka_unit_test(test_problems),   cmocka_unit_test(test_launches),
       cmocka_unit_test(test_large_grid), cmocka_unit_test(test_declarations),
       cmocka_unit_test(test_not_read),   cmocka_unit_test(test_long),
+      cmocka_unit_test(test_own_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ struct print_log {
   struct str text;
   struct print_piece *pieces;
   int npieces;
+  bool full; /* more was printed than is kept: formatting the rest would only take time */
 };
 
 /* ---- memory of the kernel */
@@ -262,15 +263,22 @@ static void keep(struct machine *m, const struct str *text) {
   if (!m->print)
     m->print = alloc_zero(1, sizeof *m->print);
   struct print_log *log = m->print;
-  if (log->text.len + text->len > MAX_TEXT)
+  log->full = log->full || log->text.len + text->len > MAX_TEXT;
+  if (log->full)
     return;
-  log->pieces = alloc_grow(log->pieces, (size_t)log->npieces + 1, sizeof *log->pieces);
-  log->pieces[log->npieces++] = (struct print_piece){m->block_number, log->text.len, text->len};
+  struct print_piece *last = log->npieces ? &log->pieces[log->npieces - 1] : NULL;
+  if (last && last->block == m->block_number) {
+    last->n += text->len; /* nothing else came between */
+  } else {
+    log->pieces = alloc_grow(log->pieces, (size_t)log->npieces + 1, sizeof *log->pieces);
+    log->pieces[log->npieces++] = (struct print_piece){m->block_number, log->text.len, text->len};
+  }
   str_addn(&log->text, text->data, text->len);
 }
 
 void exec_print(struct machine *m, struct warp *w, const struct insn_call *c, uint32_t mask) {
-  for (uint32_t left = m->launch->print ? mask : 0; left; left &= left - 1) {
+  bool kept = m->launch->print && !(m->print && m->print->full);
+  for (uint32_t left = kept ? mask : 0; left; left &= left - 1) {
     int l = __builtin_ctz(left), count = 0;
     struct reader r = {m, (int64_t)w->index * INSN_LANES + l};
     unsigned char args[MAX_ARGS];

@@ -86,6 +86,8 @@ struct ptx_table { /* labels of a .branchtargets */
 struct ptx_func {
   struct slice name;
   bool entry, defined;
+  int64_t most[3];               /* threads of a block, .maxntid: 0 where it does not say */
+  int64_t exact[3];              /* .reqntid */
   struct ptx_var *params, *rets; /* rets: what a device function returns */
   int nparams, nrets;
   struct ptx_var *vars; /* of the body: .shared, .local */

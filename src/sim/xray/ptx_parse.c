@@ -286,6 +286,29 @@ static void skip_braces(struct ptx_reader *r) {
   } while (depth > 0 && r->lex.kind != TOK_END);
 }
 
+/* ".maxntid 256, 1, 1"; extents that are not there are 1. */
+static void read_extents(struct ptx_reader *r, int64_t of[3]) {
+  int fl = 0;
+  of[0] = of[1] = of[2] = 1;
+  for (int i = 0; i < 3 && ptx_parse_number(r, &of[i], &fl); i++) {
+    if (of[i] < 1 || of[i] > INT32_MAX)
+      ptx_parse_fail(r, "a number of threads is out of range");
+    if (!ptx_parse_accept(r, ","))
+      return;
+  }
+}
+
+/* What stands between a function's parameters and its body. */
+static void read_directives(struct ptx_reader *r, struct ptx_func *f) {
+  while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, "{") && !ptx_lex_is(r->lex.text, ";"))
+    if (ptx_parse_accept(r, ".maxntid"))
+      read_extents(r, f->most);
+    else if (ptx_parse_accept(r, ".reqntid"))
+      read_extents(r, f->exact);
+    else
+      ptx_lex_next(&r->lex); /* .minnctapersm and the like */
+}
+
 static void read_func(struct ptx_reader *r, bool entry) {
   struct ptx_func f = {.entry = entry};
   ptx_lex_next(&r->lex);
@@ -294,8 +317,7 @@ static void read_func(struct ptx_reader *r, bool entry) {
   f.name = r->lex.text;
   ptx_lex_next(&r->lex);
   read_params(r, &f.params, &f.nparams);
-  while (r->lex.kind != TOK_END && !ptx_lex_is(r->lex.text, "{") && !ptx_lex_is(r->lex.text, ";"))
-    ptx_lex_next(&r->lex); /* .maxntid and the like */
+  read_directives(r, &f);
   if (ptx_lex_is(r->lex.text, "{")) {
     f.defined = true;
     ptx_body_read(r, &f);

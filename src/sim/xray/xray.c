@@ -95,11 +95,29 @@ static bool check_launch(const struct xray_launch *l, struct err *err) {
   return true;
 }
 
+/* What the kernel was compiled for, by __launch_bounds__ or __block_size__. */
+static bool check_bounds(const struct ptx_func *f, const int64_t block[3], struct err *err) {
+  double threads = (double)block[0] * (double)block[1] * (double)block[2];
+  double most = (double)f->most[0] * (double)f->most[1] * (double)f->most[2];
+  if (most > 0 && threads > most)
+    return err_set(err,
+                   "The block has %g threads; the kernel is compiled for at most %g "
+                   "(__launch_bounds__). Change one of the two.",
+                   threads, most);
+  if (f->exact[0] && memcmp(f->exact, block, sizeof f->exact) != 0)
+    return err_set(err,
+                   "The block has %lld x %lld x %lld threads; the kernel is compiled for exactly "
+                   "%lld x %lld x %lld. Change one of the two.",
+                   (long long)block[0], (long long)block[1], (long long)block[2],
+                   (long long)f->exact[0], (long long)f->exact[1], (long long)f->exact[2]);
+  return true;
+}
+
 bool xray_run(const xray_module *m, const struct xray_launch *launch, struct xray_report *out,
               struct err *err) {
   *out = (struct xray_report){0};
   const struct ptx_func *f = find_entry(m, launch->entry, err);
-  if (!f || !check_launch(launch, err))
+  if (!f || !check_launch(launch, err) || !check_bounds(f, launch->block, err))
     return false;
   struct program *p = decode_kernel(m->ptx, f);
   out->ptx_level = !unroll_program(p, launch->sass, &out->mix);
