@@ -23,6 +23,14 @@ static void say_number(const struct xray_page *p, struct str *s, const char *bef
   free(n);
 }
 
+/* The same with an ending in English where it is more than one. */
+static void say_count(const struct xray_page *p, struct str *s, const char *before,
+                      enum xray_word w, double v, const char *ending) {
+  char *n = xray_page_exact(v);
+  say(p, s, before, w, n, v == 1 ? "" : ending);
+  free(n);
+}
+
 /* Prints the item and empties s; nothing where s is empty. */
 static void item(struct xray_page *p, enum xray_word label, enum xray_ink ink, struct str *s) {
   if (s->len)
@@ -180,7 +188,7 @@ static void add_head(struct xray_page *p, struct grid *g) {
 
 static char *row_name(const struct xray_page *p, enum xray_word w, const struct xray_result *r) {
   char *name = xray_page_say(p, w, NULL, NULL), *mark = xray_page_say(p, XW_PTX_MARK, NULL, NULL);
-  bool ptx = w == XW_LDS && r->certificate == XRAY_PTX_LEVEL;
+  bool ptx = w == XW_LDS && xray_result_lds_differ(r);
   char *both = alloc_printf("%s%s%s", name, ptx ? ", " : "", ptx ? mark : "");
   free(mark);
   free(name);
@@ -250,9 +258,9 @@ static void put_work(struct xray_page *p, const struct xray_result *r) {
     say_number(p, &work, semicolon(p), XW_FMA, c->ffma);
   item(p, XW_WORK, INK_PLAIN, &work);
   if (c->barriers > 0)
-    say_number(p, &control, "", XW_BARRIERS, c->barriers);
+    say_count(p, &control, "", XW_BARRIERS, c->barriers, "s");
   if (c->divergent_branches > 0)
-    say_number(p, &control, semicolon(p), XW_DIVERGENT, c->divergent_branches);
+    say_count(p, &control, semicolon(p), XW_DIVERGENT, c->divergent_branches, "es");
   item(p, XW_CONTROL, INK_PLAIN, &control);
 }
 
@@ -289,20 +297,29 @@ static void mix_line(struct xray_page *p, struct str *s, const char *name,
   free(a);
 }
 
+static void ffma_line(struct xray_page *p, struct str *s, int here, int there) {
+  if (here == there)
+    return;
+  char *a = xray_page_exact(here), *b = xray_page_exact(there);
+  say(p, s, "\n", XW_IS_PTX_FFMA, a, b);
+  free(b);
+  free(a);
+}
+
 static void put_certificate(struct xray_page *p, const struct xray_result *r) {
   struct str s = {0};
   say(p, &s, "",
       r->certificate == XRAY_EXACT       ? XW_IS_EXACT
-      : r->certificate == XRAY_PTX_LEVEL ? XW_IS_PTX
-                                         : XW_NOT_CERTIFIED,
+      : r->certificate != XRAY_PTX_LEVEL ? XW_NOT_CERTIFIED
+      : xray_result_lds_differ(r)        ? XW_IS_PTX
+                                         : XW_IS_OTHER,
       NULL, NULL);
   if (r->certificate == XRAY_PTX_LEVEL) {
     mix_line(p, &s, "LDS", r->mix.lds, r->sass.lds);
     mix_line(p, &s, "STS", r->mix.sts, r->sass.sts);
     mix_line(p, &s, "LDG", r->mix.ldg, r->sass.ldg);
     mix_line(p, &s, "STG", r->mix.stg, r->sass.stg);
-    if (r->mix.ffma != r->sass.ffma)
-      str_addf(&s, "\nFFMA %d : %d", r->mix.ffma, r->sass.ffma);
+    ffma_line(p, &s, r->mix.ffma, r->sass.ffma);
   }
   item(p, XW_EXACT_LABEL, INK_PLAIN, &s);
 }

@@ -42,6 +42,11 @@ static const char *const table[XRAY_WORDS][LANGS] = {
     [XW_IS_PTX] = {"shared loads are counted as the PTX has them. The machine code joins them "
                    "otherwise:",
                    "shared load 按 PTX 计数，机器码的合并方式不同："},
+    [XW_IS_OTHER] = {"not exact: the machine code of this compile has another mix, such as a loop "
+                     "unrolled or a division made of FMAs:",
+                     "不精确：这次编译的机器码组成不同，例如展开了循环，或用 FMA 做除法："},
+    [XW_IS_PTX_FFMA] = {"FFMA in the code: %1 here, %2 in the machine code",
+                        "代码中的 FFMA：此处 %1，机器码 %2"},
     [XW_IS_PTX_MIX] = {"%1 in the code, of 4, 8 and 16 bytes: %2 here, %3 in the machine code",
                        "代码中的 %1（4、8、16 字节）：此处 %2，机器码 %3"},
     [XW_NOT_CERTIFIED] = {"no: no machine code of this compile was looked at, so widths of "
@@ -73,8 +78,8 @@ static const char *const table[XRAY_WORDS][LANGS] = {
     [XW_LDS] = {"shared loads", "shared load"},
     [XW_STS] = {"shared stores", "shared store"},
     [XW_FMA] = {"%1 FMAs of threads", "线程的 FMA %1 次"},
-    [XW_BARRIERS] = {"%1 barriers, one a warp", "barrier %1 次，每个 warp 一次"},
-    [XW_DIVERGENT] = {"%1 divergent branches", "分歧的分支 %1 次"},
+    [XW_BARRIERS] = {"%1 barrier%2, one a warp", "barrier %1 次，每个 warp 一次"},
+    [XW_DIVERGENT] = {"%1 divergent branch%2", "分歧的分支 %1 次"},
     [XW_PTX_MARK] = {"PTX level", "PTX 级"},
     [XW_NO_PROBLEM] = {"No problem was found: no race, no access out of bounds, no unwritten read.",
                        "没有发现问题：没有竞争，没有越界，没有读到未写的数据。"},
@@ -176,7 +181,9 @@ static const char *const advice[XRAY_KINDS][LANGS] = {
         {"Check the condition of the loop on this line. A spin lock within a warp never "
          "ends either.",
          "检查这一行循环的条件。warp 内的自旋锁也不会结束。"},
-    [XRAY_TRAP] = {"Look at the condition that leads here.", "看一看通向这里的条件。"},
+    [XRAY_TRAP] = {"Look at the condition that leads here. A compiler also puts a trap where it "
+                   "sees that a pointer is null.",
+                   "看一看通向这里的条件。编译器看出某处指针为空时，也会在那里放一个 trap。"},
     [XRAY_SHFL_MASK] = {"All lanes that the mask names must run the same instruction. Move it out "
                         "of the branch, or take a smaller mask.",
                         "掩码里的 lane 必须都执行同一条指令。把它移出分支，或缩小掩码。"},

@@ -39,6 +39,8 @@ enum xray_word {
   XW_CHECKED,
   XW_IS_EXACT,
   XW_IS_PTX,
+  XW_IS_OTHER,
+  XW_IS_PTX_FFMA,
   XW_IS_PTX_MIX,
   XW_NOT_CERTIFIED,
   XW_GLOBAL,

@@ -112,6 +112,10 @@ static void list_kernels(const struct ptx_sources *s, struct str *text) {
       if (k->template_params)
         str_addf(text, "<%.80s>", k->template_params);
     }
+  int all = 0;
+  for (int i = 0; i < s->n; i++)
+    all += s->all[i].scan->nkernels;
+  str_add(text, all > listed ? ", ..." : "");
 }
 
 static bool no_such(const struct ptx_sources *s, const char *entry, struct err *err) {

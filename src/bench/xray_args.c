@@ -48,6 +48,18 @@ static void list_params(const struct binder *b, struct str *out) {
   }
 }
 
+static bool is_number(int64_t bytes) {
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+static bool has_structure(const struct binder *b) {
+  struct xray_param abi;
+  for (int i = 0; xray_param(b->m, b->symbol, i, &abi); i++)
+    if (!is_number(abi.bytes))
+      return true;
+  return false;
+}
+
 /* A fault with the kernel's parameters and an example of --args behind `what`. */
 static bool refuse(const struct binder *b, const char *what) {
   struct str list = {0}, why = {0}, next = {0}, example = {0};
@@ -72,8 +84,11 @@ static bool refuse(const struct binder *b, const char *what) {
   bool unary = pointers == 2 && !b->c->q->op && !b->c->front;
   for (int i = 0; i < b->nparams; i++)
     str_addf(&example, "%s%s", i ? "," : "", words[i]);
-  str_addf(&next, "Name one thing for each, in order, such as %s--args '%s'.",
-           unary ? "--op copy " : "", example.data ? example.data : "");
+  if (has_structure(b))
+    str_add(&next, "Write a __global__ function that takes the members one by one.");
+  else
+    str_addf(&next, "Name one thing for each, in order, such as %s--args '%s'.",
+             unary ? "--op copy " : "", example.data ? example.data : "");
   str_free(&example);
   wire_fault_set(b->fault, "args", what, why.data, next.data);
   str_free(&list);
@@ -143,10 +158,6 @@ static bool refuse_structure(const struct binder *b, int i, int64_t bytes) {
                  describe(b, i, text), (long long)bytes);
 }
 
-static bool is_number(int64_t bytes) {
-  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-}
-
 static bool no_structures(const struct binder *b) {
   struct xray_param abi;
   for (int i = 0; xray_param(b->m, b->symbol, i, &abi); i++)
@@ -196,6 +207,8 @@ static int array_of(const struct binder *b, int i) {
 static bool bind_array(struct binder *b, int i, int array, const struct xray_param *abi) {
   const struct xray_params_one *one = source_of(b, i);
   char text[160];
+  if (!is_number(abi->bytes))
+    return refuse_structure(b, i, abi->bytes);
   if (abi->bytes != 8 || abi->is_float || (one && !one->pointer))
     return refusef(b, "%s is a matrix, and %s of the kernel is no pointer.", b->words[i],
                    describe(b, i, text));
@@ -278,11 +291,16 @@ static bool bind_value(struct binder *b, int i, const struct xray_param *abi) {
   const struct xray_params_one *one = source_of(b, i);
   char text[160];
   double v;
-  if (one && one->pointer)
+  bool null = strcmp(b->words[i], "0") == 0;
+  if (one && one->pointer && !null)
     return refusef(b,
-                   "%s of the kernel is a pointer, and \"%s\" is no matrix: there are A, B, C "
-                   "and W (zeros).",
+                   "%s of the kernel is a pointer, and \"%s\" is no matrix: there are A, B, C, "
+                   "W (zeros) and 0 (a null pointer).",
                    describe(b, i, text), b->words[i]);
+  if (one && one->pointer) {
+    b->out->arg[i] = (struct xray_arg){.array = -1, .bytes = (int)abi->bytes};
+    return true;
+  }
   bool floating = abi->is_float || (one && one->kind == XRAY_PARAMS_FLOATING);
   if (!is_number(abi->bytes) || (floating && abi->bytes == 1) ||
       (floating && abi->bytes == 2 && !one))

@@ -100,6 +100,7 @@ static bool choose_symbol(struct xray_build *b, const char *file, const char *as
       met++;
     }
   }
+  str_add(&list, n > 8 ? ", ..." : "");
   if (met == 1) {
     b->symbol = alloc_str(found);
     snprintf(b->entry, sizeof b->entry, "%s", asked ? asked : found);

@@ -195,7 +195,8 @@ static bool no_number(const struct xray_params_one *p, char name, struct device_
   snprintf(what, sizeof what, "%c would be `%s`, which points to no floating-point numbers.", name,
            p->text);
   wire_fault_set(fault, "dtype", what, "A, B and C hold f32, f64, f16 or bf16.",
-                 "Name the parameters in order with --args.");
+                 "Give it W, which holds zeros: --op none --args 'W,C'. C may be of integers with "
+                 "--op none.");
   return false;
 }
 
@@ -206,6 +207,8 @@ bool xray_case_types(struct xray_case *c, const struct xray_params_one *const of
     const struct xray_params_one *p = of[i];
     if (!p || p->kind == XRAY_PARAMS_UNKNOWN)
       continue;
+    if (p->kind == XRAY_PARAMS_INTEGER && i == 2 && c->shape.op == OP_OTHER)
+      continue; /* bytes that the kernel writes */
     if (p->kind == XRAY_PARAMS_INTEGER)
       return no_number(p, "ABC"[i], fault);
     bool wider = i == 2 && p->dtype == DT_F32; /* C of a kernel for f16 may be float* */

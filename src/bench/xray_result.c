@@ -35,6 +35,11 @@ static const struct {
 };
 enum { COUNTERS = sizeof counters / sizeof *counters };
 
+bool xray_result_lds_differ(const struct xray_result *r) {
+  return r->certificate == XRAY_PTX_LEVEL &&
+         memcmp(r->mix.lds, r->sass.lds, sizeof r->mix.lds) != 0;
+}
+
 const char *xray_result_count_name(int i) {
   return i >= 0 && i < COUNTERS ? counters[i].key : NULL;
 }

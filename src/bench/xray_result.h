@@ -8,7 +8,7 @@
 enum xray_certificate {
   XRAY_NOT_CERTIFIED, /* no machine code of this compile was looked at */
   XRAY_EXACT,         /* the machine's instruction mix is that of the machine code */
-  XRAY_PTX_LEVEL      /* it is not: figures of shared loads are the PTX's */
+  XRAY_PTX_LEVEL      /* it is not: see xray_result_lds_differ */
 };
 
 /* One source line of the kernel, or of what it calls. */
@@ -68,6 +68,9 @@ bool xray_result_from_json(const cJSON *obj, struct xray_result *r, struct err *
 
 /* "exact", "ptx_level"; "" if not certified. */
 const char *xray_result_certificate_name(enum xray_certificate c);
+
+/* True where machine code was looked at and its shared loads are others than the machine's. */
+bool xray_result_lds_differ(const struct xray_result *r);
 
 /* The counters of struct xray_counts by their names in JSON: i from 0; NULL behind the last one. */
 const char *xray_result_count_name(int i);

@@ -374,7 +374,7 @@ static void draw_problems(const struct table *t) {
 
 /* Whether machine code of the same compile was held beside it. */
 static void draw_certificate(const struct table *t) {
-  static const char *const id[] = {"xray.not_certified", "xray.exact", "xray.ptx_level"};
+  static const char *const id[] = {"xray.not_certified", "xray.exact", "xray.other_code"};
   struct live_pen *p = t->p;
   const struct xray_result *x = t->runs[t->n - 1]->xray;
   enum xray_certificate worst = x->certificate;
@@ -382,7 +382,11 @@ static void draw_certificate(const struct table *t) {
     enum xray_certificate c = t->runs[i]->xray->certificate;
     worst = worst == XRAY_EXACT ? c : worst;
   }
-  char *text = words_fill(p->lang, id[worst], x->compiler, x->arch, NULL);
+  bool loads = false;
+  for (int i = 0; i < t->n; i++)
+    loads = loads || xray_result_lds_differ(t->runs[i]->xray);
+  const char *word = loads ? "xray.ptx_level" : id[worst];
+  char *text = words_fill(p->lang, word, x->compiler, x->arch, NULL);
   live_pen_wrap(p, ROLE_DIM, text);
   free(text);
 }

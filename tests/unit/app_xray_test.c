@@ -140,6 +140,19 @@ static void test_totals(void **state) {
   has(&p, "shared loads, PTX level");
   has(&p, "LDS in the code, of 4, 8 and 16 bytes: 32 0 0 here, 0 0 8 in the");
   str_clear(&p.out);
+  memcpy(&r.mix, &r.sass, sizeof r.mix); /* shared loads agree, something else does not */
+  r.mix.ffma = 10;
+  r.sass.ffma = 24;
+  r.counts.barriers = 1;
+  r.counts.divergent_branches = 2;
+  xray_totals_table(&p, &r);
+  xray_totals_foot(&p, &r, false);
+  has(&p, "certified   not exact: the machine code of this compile has another mix");
+  has(&p, "FFMA in the code: 10 here, 24 in the machine code");
+  has(&p, "control     1 barrier, one a warp; 2 divergent branches\n");
+  assert_null(strstr(p.out.data, "PTX level"));
+  assert_null(strstr(p.out.data, "LDS"));
+  str_clear(&p.out);
   xray_totals_verify(&p, &r);
   has(&p, "not checked: what the kernel computes is not known");
   str_free(&p.out);

@@ -147,10 +147,12 @@ static const struct words words[] = {
      "Reads 8 bytes of shared memory at byte 4, which is no multiple of 8."},
     {"divergent_named", true,
      "Only lanes 0xaaaaaaaa of warp 0 reach this barrier together; 0xffffffff are alive."},
-    {"leaves_early", false,
-     "Lanes 0xf5b9f57d of warp 0 come to this barrier, and lanes 0x0a460a82 have left the kernel "
-     "before it. GPUs let the others pass; CUDA does not promise it. Let every thread of the block "
-     "come here."},
+    {"leaves_early", true,
+     "Only lanes 0xf5b9f57d of warp 0 come to this barrier: lanes 0x0a460a82 have left the kernel "
+     "before it. CUDA leaves undefined what happens then; GPUs since Volta let the others pass."},
+    {"divergent_barrier", true,
+     "Only lanes 0x0000007f of warp 0 come to this barrier: lanes 0xffffff80 have left the kernel "
+     "before it. CUDA leaves undefined what happens then; GPUs since Volta let the others pass."},
     {"barrier_in_loop", true,
      "Only lanes 0xfffffff0 of warp 0 reach this barrier together; 0xffffffff are alive."},
 };

@@ -213,6 +213,30 @@ static void test_counts(void **state) {
   end(&b);
 }
 
+static void run_certified(struct bench *b, int lds) {
+  enter(b, "e6", false);
+  live_command(b->l, CMD_RUN);
+  for (int i = 0; i < 2; i++) {
+    struct xray_result x = counted(b, 4294967296.0, 10737418240.0);
+    x.certificate = XRAY_PTX_LEVEL;
+    x.mix = (struct xray_mix){.lds = {8}, .ffma = 8};
+    x.sass = (struct xray_mix){.lds = {lds}, .ffma = 16};
+    give_counts(b, &x);
+  }
+}
+
+static void test_certificate(void **state) {
+  (void)state;
+  struct bench b = begin();
+  hello(&b, 1);
+  run_certified(&b, 8);
+  assert_shows(&b, "Not exact: the machine code has another mix");
+  assert_hides(&b, "Shared loads are");
+  run_certified(&b, 4);
+  assert_shows(&b, "Shared loads are the PTX's");
+  end(&b);
+}
+
 static void test_sampled_is_said(void **state) {
   (void)state;
   struct bench b = begin();
@@ -442,6 +466,7 @@ int main(void) {
       cmocka_unit_test(test_own_kernel),
       cmocka_unit_test(test_prediction_of_its_own),
       cmocka_unit_test(test_counts),
+      cmocka_unit_test(test_certificate),
       cmocka_unit_test(test_sampled_is_said),
       cmocka_unit_test(test_not_verified),
       cmocka_unit_test(test_sweep),

@@ -253,10 +253,10 @@ static bool arrive(struct machine *m, struct warp *w, const struct insn *in, uin
   }
   w->stack[w->depth - 1].blocked = false;
   if (w->alive != w->started)
-    report_problem(m, w, in, __builtin_ctz(mask), XRAY_BARRIER_DIVERGENCE, false,
-                   "Lanes %#010x of warp %d come to this barrier, and lanes %#010x have left the "
-                   "kernel before it. GPUs let the others pass; CUDA does not promise it. Let "
-                   "every thread of the block come here.",
+    report_problem(m, w, in, __builtin_ctz(mask), XRAY_BARRIER_DIVERGENCE, true,
+                   "Only lanes %#010x of warp %d come to this barrier: lanes %#010x have left the "
+                   "kernel before it. CUDA leaves undefined what happens then; GPUs since Volta "
+                   "let the others pass.",
                    mask, w->index, w->started & ~w->alive);
   if (m->traces)
     trace_barrier(m, w, in, mask);
