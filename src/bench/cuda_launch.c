@@ -192,10 +192,14 @@ static bool cluster_fits(struct cuda_launch *l, const int size[3], const struct 
 }
 
 static bool geometry(struct cuda_launch *l, int i, const struct cuda_buffers *b,
-                     const struct device_job *job, struct device_fault *fault) {
+                     const struct device_job *job, const struct device_info *info,
+                     struct device_fault *fault) {
   struct kernel_geometry g;
+  struct kernel_size size = job->size;
   struct err err;
-  if (!kernel_geometry(job->kernel, i, &job->size, &g, &err))
+  size.sms = info->sms > 0 ? info->sms : 0;
+  size.smem_sm = info->smem_sm > 0 ? info->smem_sm : 0;
+  if (!kernel_geometry(job->kernel, i, &size, &g, &err))
     return cuda_fault_set(fault, "size", "This kernel cannot be launched at these sizes.", err.text,
                           "Choose other sizes.");
   for (int d = 0; d < 3; d++) {
@@ -211,7 +215,7 @@ bool cuda_launch_prepare(struct cuda_launch *l, int i, cuda_module module,
                          const struct device_info *info, struct device_fault *fault) {
   const struct kernel_launch *from = &job->kernel->launches[i];
   memset(l, 0, sizeof *l);
-  if (!geometry(l, i, b, job, fault))
+  if (!geometry(l, i, b, job, info, fault))
     return false;
   cuda_result rc = b->cu->module_function(&l->function, module, from->entry);
   if (rc) {

@@ -239,6 +239,11 @@ char *kernel_code(const struct kernel *k, const struct kernel_size *size) {
   return str_take(&out);
 }
 
+/* Of the scope, else of the size, else of the card that is meant where none is. */
+static double device_value(double scope, double size, double card) {
+  return !isnan(scope) ? scope : size > 0 ? size : card;
+}
+
 bool kernel_lookup(void *scope, const char *name, double *value) {
   const struct kernel_scope *s = scope;
   *value = NAN;
@@ -249,9 +254,9 @@ bool kernel_lookup(void *scope, const char *name, double *value) {
   else if (!strcmp(name, "K"))
     *value = (double)s->size->K;
   else if (!strcmp(name, "sms"))
-    *value = s->sms;
+    *value = device_value(s->sms, s->size->sms, KERNEL_CARD_SMS);
   else if (!strcmp(name, "smem_sm"))
-    *value = s->smem_sm;
+    *value = device_value(s->smem_sm, s->size->smem_sm, KERNEL_CARD_SMEM_SM);
   for (int i = 0; i < s->k->nparams; i++)
     if (!strcmp(name, s->k->params[i].name))
       *value = s->size->param[i];

@@ -103,7 +103,12 @@ const struct kernel_map *kernel_map_find(const struct kernel *k, const char *nam
 struct kernel_size {
   int64_t M, N, K;
   double param[MM_PARAMS]; /* in front-matter order */
+  double sms, smem_sm;     /* of the device that is meant; 0: KERNEL_CARD_ below */
 };
+
+/* Where no device is meant, formulas with sms and smem_sm are of the card whose results are
+ * recorded, an H200: multiprocessors, and bytes of shared memory of each. */
+enum { KERNEL_CARD_SMS = 132, KERNEL_CARD_SMEM_SM = 228 * 1024 };
 
 /* Sizes with the parameters at their defaults. A size that the op has no use for (N of gemv, K of
  * add, copy, transpose and fma) becomes 1, so that equal runs have equal sizes. */
@@ -122,7 +127,7 @@ char *kernel_code(const struct kernel *k, const struct kernel_size *size);
 struct kernel_scope {
   const struct kernel *k;
   const struct kernel_size *size;
-  double sms, smem_sm; /* of the device; NAN if not known */
+  double sms, smem_sm; /* of the device; NAN: those of size */
 };
 bool kernel_lookup(void *scope, const char *name, double *value);
 
