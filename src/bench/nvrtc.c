@@ -111,16 +111,16 @@ static char *take_log(const nvrtc *n, cuda_nvrtc_program program) {
   return text;
 }
 
-static bool take_image(const nvrtc *n, cuda_nvrtc_program program, bool ptx,
-                       struct nvrtc_output *out, struct err *err) {
+static bool take_image(const nvrtc *n, cuda_nvrtc_program program, bool ptx, char **image,
+                       size_t *bytes, struct err *err) {
   size_t size = 0;
   int rc = ptx ? n->api.ptx_size(program, &size) : n->api.cubin_size(program, &size);
   if (rc || !size)
     return err_set(err, "NVRTC compiled the file but gave no %s. Choose a real target (sm_XY).",
                    ptx ? "PTX" : "machine code");
-  out->image = alloc_zero(size + 1, 1);
-  out->size = size;
-  rc = ptx ? n->api.ptx(program, out->image) : n->api.cubin(program, out->image);
+  *image = alloc_zero(size + 1, 1);
+  *bytes = size;
+  rc = ptx ? n->api.ptx(program, *image) : n->api.cubin(program, *image);
   return rc ? err_set(err, "NVRTC did not hand over its result: %s.", n->api.error(rc)) : true;
 }
 
@@ -169,7 +169,11 @@ bool nvrtc_compile_request(const nvrtc *n, const struct nvrtc_request *q, struct
   }
   rc = n->api.compile(program, q->noptions, q->options);
   out->log = take_log(n, program);
-  bool ok = rc ? explain(n, rc, out->log, err) : take_image(n, program, q->want_ptx, out, err);
+  size_t ptx_size;
+  bool ok = rc ? explain(n, rc, out->log, err)
+               : take_image(n, program, q->want_ptx, &out->image, &out->size, err);
+  if (ok && q->and_ptx)
+    ok = take_image(n, program, true, &out->ptx, &ptx_size, err);
   if (ok)
     take_names(n, program, q, out);
   n->api.destroy(&program);
@@ -192,6 +196,7 @@ void nvrtc_output_done(struct nvrtc_output *out) {
     free(out->lowered[i]);
   free(out->lowered);
   free(out->image);
+  free(out->ptx);
   free(out->log);
   memset(out, 0, sizeof *out);
 }

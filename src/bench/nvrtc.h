@@ -24,6 +24,7 @@ int nvrtc_target(const nvrtc *n, int arch);
 struct nvrtc_output {
   char *image; /* cubin or NUL-terminated PTX; NULL on failure */
   size_t size;
+  char *ptx; /* beside a cubin, where it was asked for; else NULL */
   char *log; /* compiler's text, "" if it said nothing */
   double ms;
   char **lowered; /* of each name asked for; NULL where the compiler gave none */
@@ -46,6 +47,7 @@ struct nvrtc_request {
   const char *const *names; /* kernels whose names in the image are wanted: "ns::k<32>" */
   int nnames;
   bool want_ptx;
+  bool and_ptx; /* with a cubin: also the PTX that it was made from */
 };
 bool nvrtc_compile_request(const nvrtc *n, const struct nvrtc_request *q, struct nvrtc_output *out,
                            struct err *err);

@@ -15,6 +15,7 @@ struct builder {
   struct ptx_build_output *out;
   struct ptx_names names;
   const char *include;
+  bool cubin;            /* compile to machine code, with its PTX; else to PTX alone */
   char first[MAX_ERROR]; /* the first error of all: what is told if nothing is left */
 };
 
@@ -82,10 +83,10 @@ static char **make_options(const struct builder *b, bool ptx, int *n) {
   return o;
 }
 
-static bool compile(struct builder *b, bool ptx, struct nvrtc_output *made, struct err *err) {
+static bool compile(struct builder *b, struct nvrtc_output *made, struct err *err) {
   const char **headers, **texts;
   int noptions, nheaders = ptx_sources_headers(&b->out->sources, &headers, &texts);
-  char **options = make_options(b, ptx, &noptions), *text;
+  char **options = make_options(b, !b->cubin, &noptions), *text;
   text = ptx_sources_text(&b->out->sources, b->q->flags, b->q->nflags);
   const char **names = alloc_zero((size_t)b->names.n, sizeof *names);
   for (int i = 0; i < b->names.n; i++)
@@ -99,7 +100,8 @@ static bool compile(struct builder *b, bool ptx, struct nvrtc_output *made, stru
                             .nheaders = nheaders,
                             .names = names,
                             .nnames = b->names.n,
-                            .want_ptx = ptx};
+                            .want_ptx = !b->cubin,
+                            .and_ptx = b->cubin};
   bool ok = nvrtc_compile_request(b->n, &r, made, err);
   b->out->compiles++;
   b->out->ms += made->ms;
@@ -279,37 +281,47 @@ static void take_resources(struct ptx_build_output *out, const char *log) {
   }
 }
 
-static bool machine_code(struct builder *b, struct err *err) {
-  struct nvrtc_output made;
-  char *log = b->out->log;
-  b->out->log = NULL;
-  bool ok = compile(b, false, &made, err);
-  free(b->out->log);
-  b->out->log = log;
-  if (ok) {
-    take_resources(b->out, made.log);
-    b->out->cubin = made.image;
-    b->out->cubin_size = made.size;
-    made.image = NULL;
-  } else {
-    err_prefix(err, "The PTX is there, but not the machine code");
-  }
-  nvrtc_output_done(&made);
-  return ok;
+/* One compile gives both: headers such as cooperative_groups.h take seconds to read. */
+static void take_code(struct ptx_build_output *out, struct nvrtc_output *made, bool cubin) {
+  char **ptx = cubin ? &made->ptx : &made->image;
+  out->ptx = *ptx;
+  *ptx = NULL;
+  if (!cubin)
+    return;
+  take_resources(out, made->log);
+  out->log[0] = '\0'; /* the assembler's figures are no message */
+  out->cubin = made->image;
+  out->cubin_size = made->size;
+  made->image = NULL;
+}
+
+/* The compiler's own errors name a line; the assembler's do not. */
+static bool assembler_failed(const struct builder *b, const struct nvrtc_output *made) {
+  struct complaint c;
+  const char *at = made->log;
+  return b->cubin && !next_complaint(&at, &c);
 }
 
 static bool attempts(struct builder *b, struct err *err) {
+  struct err code = {""};
   for (int i = 0; i < MAX_COMPILES; i++) {
     struct nvrtc_output made;
     struct err why = {""}; /* not the caller's: the next attempt may succeed */
-    if (compile(b, true, &made, &why)) {
+    if (compile(b, &made, &why)) {
       take_entries(b, &made);
-      b->out->ptx = made.image;
-      made.image = NULL;
+      take_code(b->out, &made, b->cubin);
       nvrtc_output_done(&made);
+      if (b->q->resources && !b->cubin)
+        return err_set(err, "The PTX is there, but not the machine code: %s", code.text);
       return true;
     }
-    bool again = repair(b, made.log, &why);
+    bool again = assembler_failed(b, &made);
+    if (again) {
+      code = why;
+      b->cubin = false;
+    } else {
+      again = repair(b, made.log, &why);
+    }
     nvrtc_output_done(&made);
     if (!again)
       return err_set(err, "%s", why.text);
@@ -320,13 +332,11 @@ static bool attempts(struct builder *b, struct err *err) {
 
 bool ptx_build(const nvrtc *n, const struct ptx_build_request *q, struct ptx_build_output *out,
                struct err *err) {
-  struct builder b = {.n = n, .q = q, .out = out};
+  struct builder b = {.n = n, .q = q, .out = out, .cubin = q->resources};
   *out = (struct ptx_build_output){.log = alloc_str("")};
   b.include = q->include ? q->include : nvrtc_include(n);
   bool ok = ptx_sources_read(&out->sources, q->source, q->size, q->name, q->dir, b.include, err) &&
             ptx_names_choose(&b.names, &out->sources, q->entry, err) && attempts(&b, err);
-  if (ok && q->resources)
-    ok = machine_code(&b, err);
   ptx_names_done(&b.names);
   return ok;
 }

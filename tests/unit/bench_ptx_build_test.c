@@ -282,6 +282,29 @@ static void test_resources(void **state) {
   assert_int_equal(built.entries[1].registers, 64);
   assert_true(built.entries[1].spill_bytes > 100);
   assert_true(built.cubin_size > 500 && !memcmp(built.cubin, "\177ELF", 4));
+  assert_int_equal(built.compiles, 1);
+  char *ptx = built.ptx; /* the same as without machine code */
+  built.ptx = NULL;
+  ptx_build_done(&built);
+  assert_string_equal(build(text, NULL), "");
+  assert_string_equal(built.ptx, ptx);
+  free(ptx);
+  ptx_build_done(&built);
+}
+
+/* What only the assembler refuses: the PTX is handed over all the same. */
+static void test_too_large(void **state) {
+  (void)state;
+  struct err err = {""};
+  const char *text = "__global__ void k(float *p) { __shared__ float s[20000];\n"
+                     "  s[threadIdx.x] = p[0]; __syncthreads(); p[1] = s[threadIdx.x ^ 1]; }\n";
+  struct ptx_build_request q = {
+      .source = text, .size = strlen(text), .name = "mine.cu", .resources = true};
+  assert_false(ptx_build(here(), &q, &built, &err));
+  assert_non_null(strstr(err.text, "The PTX is there, but not the machine code: "));
+  assert_non_null(built.ptx);
+  assert_null(built.cubin);
+  assert_int_equal(built.compiles, 2);
   ptx_build_done(&built);
 }
 
@@ -312,6 +335,7 @@ int main(void) {
       cmocka_unit_test(test_learner_files), cmocka_unit_test(test_entry),
       cmocka_unit_test(test_refusals),      cmocka_unit_test(test_broken_neighbour),
       cmocka_unit_test(test_prelude),       cmocka_unit_test(test_toolkit_header),
-      cmocka_unit_test(test_resources),     cmocka_unit_test(test_arch_and_flags)};
+      cmocka_unit_test(test_resources),     cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_arch_and_flags)};
   return cmocka_run_group_tests_name("bench_ptx_build", tests, NULL, NULL);
 }
