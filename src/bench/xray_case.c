@@ -225,3 +225,13 @@ bool xray_case_types(struct xray_case *c, const struct xray_params_one *const of
     c->shape.acc = DT_F64;
   return true;
 }
+
+void xray_case_rounding(struct xray_case *c, struct xray_coarse coarse) {
+  if (c->front || c->shape.acc == DT_F64)
+    return;
+  if (coarse.f16_sums && c->shape.a == DT_F16)
+    c->shape.acc = DT_F16;
+  if (coarse.bf16_sums && c->shape.a == DT_BF16)
+    c->shape.acc = DT_BF16;
+  c->tf32 = coarse.tf32 && c->shape.a == DT_F32;
+}

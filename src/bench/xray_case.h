@@ -6,6 +6,7 @@
 #include "bench/device.h"
 #include "bench/xray_params.h"
 #include "bench/xray_request.h"
+#include "sim/xray/xray.h"
 
 struct xray_case {
   const struct xray_request *q;
@@ -16,6 +17,7 @@ struct xray_case {
   struct kernel_size size;    /* with the parameters of `front` */
   double alpha, beta;         /* C = alpha A B + beta C; 1 and 0 */
   bool takes_beta;            /* beta is an argument, be it 0: the kernel may read C */
+  bool tf32;                  /* the kernel rounds A and B to tf32 */
   bool check;                 /* C can be held against a reference */
   char reason[200];           /* where it cannot: a sentence */
 };
@@ -31,6 +33,9 @@ void xray_case_done(struct xray_case *c);
  */
 bool xray_case_types(struct xray_case *c, const struct xray_params_one *const of[3],
                      struct device_fault *fault);
+
+/* Takes from the kernel's instructions how coarsely it sums; front matter says it itself. */
+void xray_case_rounding(struct xray_case *c, struct xray_coarse coarse);
 
 /* An expr_lookup over M N K, lda ldb ldc, the parameters and the defines; ctx is the case. */
 bool xray_case_lookup(void *c, const char *name, double *value);

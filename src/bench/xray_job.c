@@ -307,8 +307,10 @@ static bool prepare(struct job *j, const struct xray_request *q, const struct ke
                                .transfer_in_ms = NAN};
   if (ok || (built.log && built.log[0]))
     j->run.sink->compiled(j->run.sink->ctx, &built);
-  return ok && xray_args_bind(&j->a, &j->c, j->b.module, j->b.symbol, &j->b.params, fault) &&
-         xray_shape_settle(&j->s, &j->c, &j->b, fault) &&
+  if (!ok || !xray_args_bind(&j->a, &j->c, j->b.module, j->b.symbol, &j->b.params, fault))
+    return false;
+  xray_case_rounding(&j->c, xray_coarse_of(j->b.module, j->b.symbol));
+  return xray_shape_settle(&j->s, &j->c, &j->b, fault) &&
          xray_data_make(&j->d, &j->c, &j->a, q->seed ? q->seed : 1, q->sample, fault);
 }
 

@@ -12,6 +12,9 @@
 /* Products in all, and numbers of the right matrix that are kept at once. */
 enum { PRODUCTS = 1 << 27, KEPT = 1 << 24, ELEMENTS_MIN = 256 };
 
+/* Both factors may be cut to the 10 stored bits of tf32. */
+#define TF32_PRODUCT 0x1p-9
+
 struct check {
   const struct xray_case *c;
   const struct xray_data *d;
@@ -244,6 +247,8 @@ void xray_verify(const struct xray_case *c, const struct xray_data *d, uint64_t 
   *out = (struct result_verify){0};
   if (!exact_init(&k.e, &job, NULL) || !d->c.data)
     return;
+  if (c->tf32)
+    k.e.bound += TF32_PRODUCT;
   out->bound = k.e.bound;
   choose_memory(&k);
   prepare(&k);

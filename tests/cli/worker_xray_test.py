@@ -263,6 +263,53 @@ def half_and_bfloat16():
             assert last["dtype"] == name and last["verify"]["ok"], last
 
 
+TENSOR = """
+#include <mma.h>
+using namespace nvcuda;
+template <typename In, typename Out, int K_STEP>
+__global__ void tensor(const typename In::memory *A, const typename In::memory *B, Out *C, int N,
+                       int K) {
+  wmma::fragment<wmma::matrix_a, 16, 16, K_STEP, typename In::unit, wmma::row_major> a;
+  wmma::fragment<wmma::matrix_b, 16, 16, K_STEP, typename In::unit, wmma::row_major> b;
+  wmma::fragment<wmma::accumulator, 16, 16, K_STEP, Out> c;
+  wmma::fill_fragment(c, Out(0.f));
+  for (int k = 0; k < K; k += K_STEP) {
+    wmma::load_matrix_sync(a, A + blockIdx.y * 16 * K + k, K);
+    wmma::load_matrix_sync(b, B + k * N + blockIdx.x * 16, N);
+    In::round(a);
+    In::round(b);
+    wmma::mma_sync(c, a, b, c);
+  }
+  wmma::store_matrix_sync(C + blockIdx.y * 16 * N + blockIdx.x * 16, c, N, wmma::mem_row_major);
+}
+struct tf32 {
+  using memory = float;
+  using unit = wmma::precision::tf32;
+  template <class F> static __device__ void round(F &f) {
+    for (int i = 0; i < f.num_elements; i++) f.x[i] = wmma::__float_to_tf32(f.x[i]);
+  }
+};
+struct f16 {
+  using memory = half;
+  using unit = half;
+  template <class F> static __device__ void round(F &) {}
+};
+"""
+
+
+@test
+def coarser_sums_have_a_wider_bound():
+    for kernel, dtype, low, high in (("tensor<tf32, float, 8>", "f32", 1e-6, 1e-2),
+                                     ("tensor<f16, float, 16>", "f16", 0, 1e-5),
+                                     ("tensor<f16, half, 16>", "f16", 1e-6, 1e-1)):
+        last = cuda(TENSOR, entry=kernel, args="A,B,C,N,K", grid="N/16,M/16", block="32", M=64, N=64,
+                    K=128, dtype=dtype)
+        if last["ev"] == "error" and "toolkit" in last["why"]:
+            raise Skip("the toolkit's headers are not here")
+        assert last["ev"] == "result" and last["verify"]["ok"], last
+        assert low <= last["verify"]["max_error"] <= last["verify"]["bound"] <= high, last["verify"]
+
+
 @test
 def what_a_learner_has_to_be_told():
     for entry, more, code, said in (

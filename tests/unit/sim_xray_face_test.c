@@ -48,6 +48,40 @@ static void test_params(void **state) {
   xray_free(m);
 }
 
+static void coarse_is(const char *insn, bool f16, bool bf16, bool tf32) {
+  char text[400];
+  int n = snprintf(text, sizeof text,
+                   ".version 8.0\n.target sm_90\n.address_size 64\n"
+                   ".visible .entry other() { add.f16 %%h1, %%h2, %%h3; ret; }\n"
+                   ".visible .entry k() { .reg .b32 %%r<9>; %s; ret; }\n",
+                   insn);
+  struct err err;
+  xray_module *m = xray_load(text, (size_t)n, &err);
+  if (!m)
+    fail_msg("%s: %s", insn, err.text);
+  struct xray_coarse c = xray_coarse_of(m, "k");
+  if (c.f16_sums != f16 || c.bf16_sums != bf16 || c.tf32 != tf32)
+    fail_msg("%s: f16 %d, bf16 %d, tf32 %d", insn, c.f16_sums, c.bf16_sums, c.tf32);
+  xray_free(m);
+}
+
+static void test_coarse(void **state) {
+  (void)state;
+  coarse_is("fma.rn.f32 %r1, %r2, %r3, %r4", false, false, false);
+  coarse_is("fma.rn.f16x2 %r1, %r2, %r3, %r4", true, false, false);
+  coarse_is("mul.f16x2 %r1, %r2, %r3", false, false, false);
+  coarse_is("add.bf16x2 %r1, %r2, %r3", false, true, false);
+  coarse_is("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2, %r3, %r4}, "
+            "{%r1, %r2}, {%r1, %r2}",
+            true, false, false);
+  coarse_is("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, "
+            "{%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}",
+            false, false, false);
+  coarse_is("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2, %r3, %r4}, "
+            "{%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4}",
+            false, false, true);
+}
+
 enum { N = 64 };
 
 static void run(const xray_module *m, int64_t budget, int64_t block_budget, struct xray_report *r) {
@@ -100,7 +134,7 @@ static void test_block_budget(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_params),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_params), cmocka_unit_test(test_coarse),
                                      cmocka_unit_test(test_block_budget)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,35 @@ bool xray_param(const xray_module *m, const char *entry, int i, struct xray_para
   return false;
 }
 
+static bool has_part(struct slice op, const char *part) {
+  return memmem(op.p, (size_t)op.n, part, strlen(part)) != NULL;
+}
+
+static bool begins(struct slice op, const char *with) {
+  return op.n >= (int)strlen(with) && memcmp(op.p, with, strlen(with)) == 0;
+}
+
+static void look_at_rounding(struct slice op, struct xray_coarse *out) {
+  if (begins(op, "mma.") || begins(op, "wmma.mma.") || begins(op, "wgmma.mma_async")) {
+    out->f16_sums = out->f16_sums || (op.n > 4 && memcmp(op.p + op.n - 4, ".f16", 4) == 0);
+    out->tf32 = out->tf32 || has_part(op, ".tf32");
+  } else if (begins(op, "fma.") || begins(op, "add.")) {
+    out->f16_sums = out->f16_sums || has_part(op, ".f16");
+    out->bf16_sums = out->bf16_sums || has_part(op, ".bf16");
+  }
+}
+
+struct xray_coarse xray_coarse_of(const xray_module *m, const char *entry) {
+  struct xray_coarse out = {0};
+  for (int k = 0; k < m->ptx->nfuncs; k++) {
+    const struct ptx_func *f = &m->ptx->funcs[k];
+    bool runs = !f->entry || ptx_lex_is(f->name, entry); /* or may be called */
+    for (int i = 0; runs && i < f->ncode; i++)
+      look_at_rounding(f->code[i].op, &out);
+  }
+  return out;
+}
+
 static const struct ptx_func *find_entry(const xray_module *m, const char *name, struct err *err) {
   if (!name && m->nnames == 1)
     name = m->names[0];

@@ -28,6 +28,13 @@ struct xray_param {
 };
 bool xray_param(const xray_module *m, const char *entry, int i, struct xray_param *out);
 
+/* Arithmetic of a kernel that rounds more coarsely than f32, by its instructions: sums kept in f16
+ * or bf16, products of tf32. All false where there is no such kernel. */
+struct xray_coarse {
+  bool f16_sums, bf16_sums, tf32;
+};
+struct xray_coarse xray_coarse_of(const xray_module *m, const char *entry);
+
 /* Instructions of a kernel as they stand in its code, each once; those of 4, 8 and 16 bytes a lane
  * apart (shorter ones are with 4). What a certificate compares: the machine's, after joining and
  * unrolling, with the cubin's. */
