@@ -8,6 +8,7 @@
 #include "bench/pool.h"
 #include "bench/wire.h"
 #include "bench/xray_lines.h"
+#include "bench/xray_matrix.h"
 #include "bench/xray_occupancy.h"
 #include "bench/xray_shape.h"
 #include "bench/xray_trace.h"
@@ -293,6 +294,15 @@ struct job {
   struct run run;
 };
 
+/* The time that is allowed begins here: large matrices take long to fill. */
+static bool make_data(struct job *j, const struct xray_request *q, struct device_fault *fault) {
+  deadline_ms = clock_ms() + 1000 * limit_s(q);
+  late = false;
+  xray_matrix_stopped(must_stop);
+  bool ok = xray_data_make(&j->d, &j->c, &j->a, q->seed ? q->seed : 1, q->sample, fault);
+  return must_stop() ? stopped_fault(q, fault) : ok;
+}
+
 static bool prepare(struct job *j, const struct xray_request *q, const struct kernel *rung,
                     struct device_fault *fault) {
   if (!xray_case_begin(&j->c, q, rung, fault))
@@ -310,8 +320,7 @@ static bool prepare(struct job *j, const struct xray_request *q, const struct ke
   if (!ok || !xray_args_bind(&j->a, &j->c, j->b.module, j->b.symbol, &j->b.params, fault))
     return false;
   xray_case_rounding(&j->c, xray_coarse_of(j->b.module, j->b.symbol));
-  return xray_shape_settle(&j->s, &j->c, &j->b, fault) &&
-         xray_data_make(&j->d, &j->c, &j->a, q->seed ? q->seed : 1, q->sample, fault);
+  return xray_shape_settle(&j->s, &j->c, &j->b, fault) && make_data(j, q, fault);
 }
 
 static bool launch(struct job *j, const struct xray_request *q, struct xray_result *out,
@@ -322,10 +331,6 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
   if (j->b.has_sass)
     l.sass = &j->b.sass;
   double start = clock_ms();
-  deadline_ms = start + 1000 * limit_s(q);
-  late = false;
-  if (must_stop())
-    return stopped_fault(q, fault);
   if (!xray_run(j->b.module, &l, &rep, &err)) {
     wire_fault_set(fault, "launch", err.text, "", "");
     return false;

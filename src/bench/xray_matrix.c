@@ -27,20 +27,35 @@ struct filling {
   bool poison;
 };
 
-static void fill(unsigned char *to, size_t bytes, const struct filling *how) {
+static bool (*ask_stopped)(void);
+
+void xray_matrix_stopped(bool (*stopped)(void)) { ask_stopped = stopped; }
+
+static bool fill_part(unsigned char *to, size_t bytes, size_t first, const struct filling *how) {
+  if (ask_stopped && ask_stopped())
+    return false;
   if (how->poison) {
-    memset(to, 0xff, bytes);
-    return;
+    memset(to + first, 0xff, bytes);
+    return true;
   }
   size_t size = kernel_dtype_size(how->t);
-  int64_t n = (int64_t)(bytes / size);
+  int64_t i = (int64_t)(first / size), n = i + (int64_t)(bytes / size);
   const struct exact_matrix row = {how->stream, 1, n, false, false, how->t};
   float v[PIECE];
-  for (int64_t i = 0; i < n; i += PIECE) {
+  for (; i < n; i += PIECE) {
     int64_t some = n - i < PIECE ? n - i : PIECE;
     exact_fill(&row, 0, i, some, v);
     narrow_store(to + (size_t)i * size, how->t, v, some);
   }
+  return true;
+}
+
+/* False if it was stopped. */
+static bool fill(unsigned char *to, size_t bytes, const struct filling *how) {
+  for (size_t done = 0; done < bytes; done += SMALL)
+    if (!fill_part(to, bytes - done < SMALL ? bytes - done : SMALL, done, how))
+      return false;
+  return true;
 }
 
 /* ---- memory */
@@ -77,9 +92,9 @@ static bool repeat(struct xray_matrix *x, size_t page, const struct filling *how
     pattern = mmap(NULL, period, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   bool ok = pattern != MAP_FAILED;
   if (ok) {
-    fill(pattern, period, how);
+    ok = fill(pattern, period, how);
     munmap(pattern, period);
-    ok = map_pattern(x, period, fd);
+    ok = ok && map_pattern(x, period, fd);
   }
   close(fd);
   return ok;
@@ -105,8 +120,10 @@ static bool make(struct xray_matrix *x, int64_t n, const struct filling *how, bo
     x->periodic = !how->poison;
     return true;
   }
-  fill(x->data, x->bytes, how);
-  return true;
+  if (fill(x->data, x->bytes, how))
+    return true;
+  xray_matrix_done(x);
+  return err_set(err, "The matrices were not filled: the run was stopped.");
 }
 
 bool xray_matrix_fill(struct xray_matrix *x, enum kernel_dtype t, int64_t n, uint64_t stream,

@@ -16,9 +16,14 @@ struct xray_matrix { /* starts as {0}, which is also what xray_matrix_done leave
   bool periodic; /* the elements repeat: a result made of them cannot be held against the truth */
 };
 
+/* What is asked now and then while a matrix is filled: true ends it. NULL: nothing. One for the
+ * process. */
+void xray_matrix_stopped(bool (*stopped)(void));
+
 /* Makes a matrix of n elements: value i is rand_at(stream, i) rounded to the type, as exact_fill
  * has it. lazy: only a sample will be read, so that a matrix of more than a few MiB may repeat a
- * pseudo-random pattern. False with a sentence if memory is short; then *x is {0}. */
+ * pseudo-random pattern. False with a sentence if memory is short or it was
+ * stopped; then *x is {0}. */
 bool xray_matrix_fill(struct xray_matrix *x, enum kernel_dtype t, int64_t n, uint64_t stream,
                       bool lazy, struct err *err);
 

@@ -93,6 +93,34 @@ static void test_lazy(void **state) {
   xray_matrix_done(&x);
 }
 
+static int asked;
+
+static bool at_third(void) { return ++asked == 3; }
+
+/* A large matrix takes long to fill: it can be stopped in the midst, and nothing is left. */
+static void test_stopped(void **state) {
+  (void)state;
+  struct xray_matrix x;
+  struct err err = {{0}};
+  xray_matrix_stopped(at_third);
+  for (int poison = 0; poison < 2; poison++) {
+    asked = 0;
+    int64_t n = 8 << 20; /* 32 MiB */
+    assert_false(poison ? xray_matrix_poison(&x, DT_F32, n, false, &err)
+                        : xray_matrix_fill(&x, DT_F32, n, 7, false, &err));
+    assert_int_equal(asked, 3);
+    assert_non_null(strstr(err.text, "stopped"));
+    assert_null(x.data);
+  }
+  xray_matrix_stopped(NULL);
+  /* Whole, it is the same values as in one piece: also behind the first pieces. */
+  assert_true(xray_matrix_fill(&x, DT_F64, 2 << 20, 7, false, &err));
+  const double *v = x.data;
+  for (int64_t i = 0; i < 2 << 20; i += 65521)
+    assert_true(v[i] == (double)rand_at(7, (uint64_t)i));
+  xray_matrix_done(&x);
+}
+
 static void test_no_memory(void **state) {
   (void)state;
   struct xray_matrix x;
@@ -108,6 +136,7 @@ int main(void) {
       cmocka_unit_test(test_values),
       cmocka_unit_test(test_halves),
       cmocka_unit_test(test_lazy),
+      cmocka_unit_test(test_stopped),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
