@@ -263,7 +263,10 @@ static void test_every_rung(void **state) {
       continue;
     struct device_job job = job_of(k, 37, 29, 41);
     struct device_built built;
+    struct err err;
     double ms;
+    if (!kernel_accepts(k, &job.size, &err))
+      job = job_of(k, 37, 28, 44); // it moves four numbers at a time
     prepare(d, &job, &built);
     assert_int_equal(built.registers, 38);
     assert_true(k->op == OP_FMA ? isnan(built.transfer_in_ms) : built.transfer_in_ms >= 0);
