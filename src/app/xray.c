@@ -46,7 +46,8 @@ static const char help[] =
 struct watch {
   struct xray_result result;
   bool has_result, tty, shown;
-  char *log; /* of the compiler */
+  bool trace_lost; /* the disk is full, for example */
+  char *log;       /* of the compiler */
   FILE *trace;
   double events;
   struct device_fault fault;
@@ -146,7 +147,7 @@ static void print_page(const struct xray_args *a, const struct watch *w) {
   xray_problems_put(&p, &w->result);
   str_addc(&p.out, '\n');
   xray_totals_verify(&p, &w->result);
-  if (a->trace)
+  if (a->trace && !w->trace_lost)
     put_traced(&p, a, w);
   xray_page_print(&p, stdout);
   str_free(&p.out);
@@ -210,6 +211,7 @@ static int look(client *c, const struct xray_args *a, struct watch *w) {
     return options_fail("xray", 1, "Cancelled; nothing was kept.");
   if (end != CLIENT_XRAY || !w->has_result)
     return fail(w, a->lang);
+  w->trace_lost = w->trace && (fflush(w->trace) != 0 || ferror(w->trace));
   if (a->file)
     xray_text_fill(&w->result, a->name);
   return show(a, w);
@@ -232,7 +234,8 @@ static int run(const struct xray_args *a) {
   client *c = client_new(a->worker);
   int code = look(c, a, &w);
   client_free(c);
-  if (w.trace && !out && fclose(w.trace) != 0)
+  bool whole = !w.trace || out || fclose(w.trace) == 0;
+  if (!whole || (w.trace_lost && !out))
     code = options_fail("xray", 1, "The trace could not be written whole.");
   xray_result_done(&w.result);
   free(w.log);

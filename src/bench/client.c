@@ -495,7 +495,9 @@ static void tell_end(client *c, const struct flight *f, struct device_fault *fau
   if (c->babbles && !f->lost) {
     snprintf(what, sizeof what, "The worker command does not speak the protocol; it was ended.");
     signalled = false;
-  } else if (sig == SIGSEGV || sig == SIGBUS)
+  } else if (signalled && f->wants == CLIENT_XRAY && sig != SIGKILL)
+    why = "The compiler library or the x-ray itself has a fault; a kernel cannot do this.";
+  else if (sig == SIGSEGV || sig == SIGBUS)
     why = "The kernel touched memory that is not its own.";
   else if (sig == SIGFPE)
     why = "The kernel divided an integer by zero.";

@@ -201,6 +201,9 @@ def a_trace_goes_to_a_file():
     assert p.returncode == 1 and "/nowhere/x" in p.stderr and not p.stdout, p
     p = page(result(), "--trace", "/dev/full")
     assert p.returncode == 1 and "could not be written" in p.stderr, p
+    # More than a buffer: the write fails long before the file is closed.
+    p = xray("cuda/naive", "-M", "64", "-N", "64", "-K", "64", "--trace", "/dev/full")
+    assert p.returncode == 1 and "could not be written" in p.stderr and "events of block" not in p.stdout, p
 
 
 def on_a_terminal(*args, env=ENV):

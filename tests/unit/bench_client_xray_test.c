@@ -157,6 +157,20 @@ static void test_too_long(void **state) {
   client_free(c);
 }
 
+/* The kernel runs in the PTX machine: a crash is none of its own. */
+static void test_crash(void **state) {
+  (void)state;
+  client *c = client_new("kill -SEGV $$");
+  struct client_event ev;
+  int compiled;
+  finish(c, ask(c, &small), &ev, &compiled);
+  assert_int_equal(ev.kind, CLIENT_GONE);
+  assert_non_null(strstr(ev.fault.what, "signal 11"));
+  assert_non_null(strstr(ev.fault.why, "compiler"));
+  assert_null(strstr(ev.fault.why, "kernel touched"));
+  client_free(c);
+}
+
 int main(void) {
   signal(SIGPIPE, SIG_DFL);
   if (!getenv("MMTUTOR"))
@@ -165,6 +179,7 @@ int main(void) {
       cmocka_unit_test(test_result),         cmocka_unit_test(test_fault),
       cmocka_unit_test(test_cancel),         cmocka_unit_test(test_killed),
       cmocka_unit_test(test_dir_stays_here), cmocka_unit_test(test_too_long),
+      cmocka_unit_test(test_crash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
