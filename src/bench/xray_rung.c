@@ -10,7 +10,7 @@ static const double WARP_INSTRUCTIONS_MOST = 1e8, WARP_INSTRUCTIONS_EACH = 8;
 
 bool xray_rung_sampled(const struct kernel *k, const struct kernel_size *size) {
   double fmas = kernel_flop(k, size) / 2;
-  double values = kernel_dram_min(k, size) / sizeof(float);
+  double values = kernel_dram_min(k, size) / (double)kernel_dtype_size(k->a);
   return fmax(fmas, values) / 32 * WARP_INSTRUCTIONS_EACH > WARP_INSTRUCTIONS_MOST;
 }
 
