@@ -311,9 +311,10 @@ static bool attempts(struct builder *b, struct err *err) {
       take_entries(b, &made);
       take_code(b->out, &made, b->cubin);
       nvrtc_output_done(&made);
-      if (b->q->resources && !b->cubin)
-        return err_set(err, "The PTX is there, but not the machine code: %s", code.text);
-      return true;
+      if (!b->q->resources || b->cubin)
+        return true;
+      err_set(err, "%s", code.text);
+      return err_prefix(err, "The PTX is there, but not the machine code");
     }
     bool again = assembler_failed(b, &made);
     if (again) {

@@ -5,6 +5,7 @@
 #include "bench/narrow.h"
 #include "bench/wire.h"
 #include "bench/xray_guess.h"
+#include "bench/xray_struct.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -28,7 +29,9 @@ struct binder {
   int nparams; /* by the ABI */
   char words[XRAY_PARAMS_MAX][WORD_MAX];
   int nwords;
-  int scalars; /* floating-point values so far */
+  int scalars;                     /* floating-point values so far */
+  struct xray_params_one typed[3]; /* what points to A, B and C */
+  bool has_type[3];
 };
 
 static const struct xray_params_one *source_of(const struct binder *b, int i) {
@@ -85,7 +88,8 @@ static bool refuse(const struct binder *b, const char *what) {
   for (int i = 0; i < b->nparams; i++)
     str_addf(&example, "%s%s", i ? "," : "", words[i]);
   if (has_structure(b))
-    str_add(&next, "Write a __global__ function that takes the members one by one.");
+    str_add(&next, "Give the fields in order in braces, as in --args '{A,M,K},{B,K,N},{C,M,N}', or "
+                   "write a __global__ function that takes them one by one.");
   else
     str_addf(&next, "Name one thing for each, in order, such as %s--args '%s'.",
              unary ? "--op copy " : "", example.data ? example.data : "");
@@ -134,12 +138,12 @@ static bool add_word(struct binder *b, const char *text, size_t n) {
   return true;
 }
 
-/* Cuts at the commas outside of parentheses. */
+/* Cuts at the commas outside of parentheses and braces. */
 static bool cut_words(struct binder *b, const char *text) {
   int depth = 0;
   const char *begin = text;
   for (;; text++) {
-    depth += (*text == '(') - (*text == ')');
+    depth += (*text == '(' || *text == '{') - (*text == ')' || *text == '}');
     if (*text && (*text != ',' || depth > 0))
       continue;
     if (!add_word(b, begin, (size_t)(text - begin)))
@@ -153,8 +157,8 @@ static bool cut_words(struct binder *b, const char *text) {
 static bool refuse_structure(const struct binder *b, int i, int64_t bytes) {
   char text[160];
   return refusef(b,
-                 "%s of the kernel is a structure of %lld bytes; an x-ray can only give "
-                 "matrices and numbers.",
+                 "%s of the kernel is a structure of %lld bytes; an x-ray can give its fields "
+                 "where they are numbers and pointers.",
                  describe(b, i, text), (long long)bytes);
 }
 
@@ -214,6 +218,10 @@ static bool bind_array(struct binder *b, int i, int array, const struct xray_par
                    describe(b, i, text));
   b->out->arg[i].array = array;
   b->out->uses[array] = true;
+  if (array < 3 && one) {
+    b->typed[array] = *one;
+    b->has_type[array] = true;
+  }
   return true;
 }
 
@@ -316,13 +324,71 @@ static bool bind_value(struct binder *b, int i, const struct xray_param *abi) {
   return true;
 }
 
+/* Puts a field where it lies in parameter i; false if that has too many pointers. */
+static bool place_field(struct binder *b, int i, const struct xray_arg *field, int64_t at,
+                        int64_t bytes) {
+  struct xray_arg *arg = &b->out->arg[i];
+  if (field->array < 0) {
+    memcpy(arg->value + at, field->value, (size_t)bytes);
+    return true;
+  }
+  if (arg->nrefs == (int)(sizeof arg->refs / sizeof *arg->refs))
+    return false;
+  arg->refs[arg->nrefs++] = (struct xray_ref){(int)at, field->array};
+  b->out->uses[field->array] = true;
+  return true;
+}
+
+static bool bind_fields(struct binder *b, int i, struct binder *in, const struct xray_struct *s) {
+  for (int j = 0; j < in->nparams; j++) {
+    struct xray_param of = {.bytes = s->bytes[j]};
+    int array = array_of(in, j);
+    if (!(array >= 0 ? bind_array(in, j, array, &of) : bind_value(in, j, &of)))
+      return false;
+    if (!place_field(b, i, &in->out->arg[j], s->at[j], s->bytes[j]))
+      return refuse_structure(b, i, b->out->arg[i].bytes);
+  }
+  b->scalars = in->scalars;
+  memcpy(b->typed, in->typed, sizeof in->typed);
+  memcpy(b->has_type, in->has_type, sizeof in->has_type);
+  return true;
+}
+
+/* "{A,M,K}" for a structure: its fields are bound as parameters are. */
+static bool bind_struct(struct binder *b, int i, const struct xray_param *abi) {
+  struct xray_struct s;
+  struct xray_args fields = {0};
+  const struct xray_params_one *one = source_of(b, i);
+  struct binder in = *b;
+  if (!one || abi->bytes > (int64_t)sizeof fields.arg->value ||
+      !xray_struct_find(&s, b->params->source, one->text, abi->bytes))
+    return refuse_structure(b, i, abi->bytes);
+  in.out = &fields;
+  in.params = &s.fields;
+  in.nparams = s.fields.n;
+  in.nwords = 0;
+  char *text = alloc_strn(b->words[i] + 1, strlen(b->words[i]) - 2);
+  bool ok = cut_words(&in, text);
+  free(text);
+  if (ok && in.nwords != in.nparams)
+    return refusef(b, "The structure has %d fields, and --args gives %d.", in.nparams, in.nwords);
+  b->out->arg[i] = (struct xray_arg){.array = -1, .bytes = (int)abi->bytes};
+  return ok && bind_fields(b, i, &in, &s);
+}
+
+static bool bind_one(struct binder *b, int i, const struct xray_param *abi) {
+  size_t n = strlen(b->words[i]);
+  if (n >= 2 && b->words[i][0] == '{' && b->words[i][n - 1] == '}')
+    return bind_struct(b, i, abi);
+  int array = array_of(b, i);
+  return array >= 0 ? bind_array(b, i, array, abi) : bind_value(b, i, abi);
+}
+
 static bool take_types(struct binder *b) {
   const struct xray_params_one *of[3] = {NULL, NULL, NULL};
-  for (int i = 0; i < b->nparams; i++) {
-    int array = b->out->arg[i].array;
-    if (array >= 0 && array < 3 && source_of(b, i))
-      of[array] = source_of(b, i);
-  }
+  for (int i = 0; i < 3; i++)
+    if (b->has_type[i])
+      of[i] = &b->typed[i];
   return xray_case_types(b->c, of, b->fault);
 }
 
@@ -355,8 +421,7 @@ bool xray_args_bind(struct xray_args *a, struct xray_case *c, const xray_module 
   a->n = b.nparams;
   for (int i = 0; i < b.nparams; i++) {
     xray_param(m, symbol, i, &abi);
-    int array = array_of(&b, i);
-    if (array >= 0 ? !bind_array(&b, i, array, &abi) : !bind_value(&b, i, &abi))
+    if (!bind_one(&b, i, &abi))
       return false;
   }
   join(&b);

@@ -51,6 +51,7 @@ static bool take_home(struct xray_build *b, const struct cuda_scan *s, const cha
   b->home_name = file;
   b->template_params = k->template_params;
   xray_params_read(&b->params, k->params, k->template_params, name);
+  b->params.source = s->text;
   if (k->chunk >= 0) {
     b->first = s->chunks[k->chunk].line;
     b->last = s->chunks[k->chunk].last;

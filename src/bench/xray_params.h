@@ -24,6 +24,7 @@ struct xray_params_one {
 struct xray_params {
   struct xray_params_one all[XRAY_PARAMS_MAX];
   int n; /* may be more than the array holds: such a kernel is refused */
+  const char *source; /* with the types of the file's own; NULL where there is none */
 };
 
 /* Reads a parameter list as cuda_scan gives it ("const float *A, int n"); `template_params`

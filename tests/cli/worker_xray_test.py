@@ -263,6 +263,45 @@ def half_and_bfloat16():
             assert last["dtype"] == name and last["verify"]["ok"], last
 
 
+STRUCTURES = """
+typedef struct { int width, height; /* of the whole */ size_t stride; float *elements; } Matrix;
+struct Problem { const float *a, *b; float *c; int m, n, k; float alpha = 1, beta; };
+struct Open { float *p; float at(int i) const { return p[i]; } };
+__global__ void three(const Matrix A, const Matrix B, Matrix C) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= C.width || y >= C.height) return;
+  float s = 0;
+  for (int k = 0; k < A.width; k++) s += A.elements[y * A.stride + k] * B.elements[k * B.stride + x];
+  C.elements[y * C.stride + x] = s;
+}
+__global__ void one(Problem p) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= p.n || y >= p.m) return;
+  float s = 0;
+  for (int k = 0; k < p.k; k++) s += p.a[y * p.k + k] * p.b[k * p.n + x];
+  p.c[y * p.n + x] = p.alpha * s + p.beta * p.c[y * p.n + x];
+}
+__global__ void open(Open p) { p.p[0] = 1; }
+"""
+
+
+@test
+def structures_are_given_in_braces():
+    launch = dict(grid="ceil(N/16),ceil(M/16)", block="16,16", **SIZES)
+    for entry, args in (("three", "{K,M,K,A},{N,K,N,B},{N,M,N,C}"),
+                        ("one", "{A,B,C,M,N,K,2,0.5}"), ("one", "{A,B,C,M,N,K,1,0}")):
+        last = cuda(STRUCTURES, entry=entry, args=args, **launch)
+        assert last["ev"] == "result" and last["verify"]["ok"] and not last["problems"], last
+    last = cuda(STRUCTURES, entry="one", args="{A,B,C,M,N,K-1,1,0}", **launch)
+    assert last["ev"] == "result" and not last["verify"]["ok"], last
+    for entry, args, said in (("one", "{A,B,C,M,N,K}", "The structure has 8 fields, and --args gives 6."),
+                              ("one", "{A,B,C,M,N,A,1,0}", "`int k`"),
+                              ("one", "A", "a structure of 48 bytes"), ("open", "{C}", "Open p")):
+        last = cuda(STRUCTURES, entry=entry, args=args, **launch)
+        assert last["ev"] == "error" and last["code"] == "args", last
+        assert said in last["what"], last
+
+
 TENSOR = """
 #include <mma.h>
 using namespace nvcuda;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "sim/xray/decode.h"
 #include "sim/xray/decode_call.h"
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,11 @@ static bool fill_params(struct memory *mem, const struct program *p, const struc
                      "Argument %d of kernel %.*s has %lld bytes, %d were given. Check its type.",
                      i + 1, f->name.n, f->name.p, (long long)bytes, arg->bytes);
     memcpy(mem->params.data + at, arg->value, (size_t)bytes);
+    for (int r = 0; r < arg->nrefs; r++) {
+      const struct xray_ref *ref = &arg->refs[r];
+      assert(ref->array < launch->narrays && ref->at + 8 <= arg->bytes);
+      memcpy(mem->params.data + at + ref->at, &mem->arrays[ref->array].base, 8);
+    }
   }
   return true;
 }

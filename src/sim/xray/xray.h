@@ -59,6 +59,10 @@ struct xray_arg {
   int array; /* index into the arrays, -1: a value */
   unsigned char value[128];
   int bytes; /* of value */
+  int nrefs; /* pointers of a structure: the array that the 8 bytes at `at` of value point to */
+  struct xray_ref {
+    int at, array;
+  } refs[16];
 };
 
 /* One memory instruction of one warp, or a barrier, for a trace. */
