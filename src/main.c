@@ -17,6 +17,7 @@
 #include "ui/term.h"
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,7 @@ static int run_command_line(int argc, char **argv) {
 int main(int argc, char **argv) {
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
+  signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit (ulimit -f) is an error, not the end */
   paths_set_program(argc > 0 ? argv[0] : "mmtutor");
   int code = argc > 0 ? run_command_line(argc, argv) : 2;
   if (fflush(stdout) != 0 || ferror(stdout)) {

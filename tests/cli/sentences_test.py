@@ -97,7 +97,6 @@ WHOLE = {
         "\"x\" is no id: use a-z, 0-9 and - and ., at most 63, not only digits"],
     " If it is a template, name its arguments, as in --entry 'name<32>'.": [
         "There is no kernel 'x': xy. If it is a template, name its arguments, as in --entry 'name<32>'."],
-    "The PTX is there, but not the machine code": ["The PTX is there, but not the machine code: no kernel 'x'; there are none at all"],
     "%.80s is a template <%.200s>. Name its arguments, as in --entry '%.80s<...>'%s%.400s.": [
         "x is a template <int T>. Name its arguments, as in --entry 'x<...>'.",
         "x is a template <int T>. Name its arguments, as in --entry 'x<...>'. The file launches: x<8>, x<16>."],

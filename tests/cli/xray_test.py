@@ -206,6 +206,14 @@ def a_trace_goes_to_a_file():
     assert p.returncode == 1 and "could not be written" in p.stderr and "events of block" not in p.stdout, p
 
 
+@test
+def a_limit_of_files_is_a_sentence():
+    path = file("limited", "")
+    p = subprocess.run(["/bin/sh", "-c", 'ulimit -f 0; exec "$0" xray cuda/naive -M 64 -N 64 -K 64 --trace "$1" 2>&1 | cat',
+                        MMTUTOR, path], env=ENV, stdout=subprocess.PIPE, text=True, timeout=60)
+    assert "could not be written" in p.stdout, p
+
+
 def on_a_terminal(*args, env=ENV):
     """What is written to a terminal of 100 columns, and the exit code."""
     path = file("result.json", json.dumps(wrong()))
