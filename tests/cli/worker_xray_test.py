@@ -266,7 +266,7 @@ def half_and_bfloat16():
 STRUCTURES = """
 typedef struct { int width, height; /* of the whole */ size_t stride; float *elements; } Matrix;
 struct Problem { const float *a, *b; float *c; int m, n, k; float alpha = 1, beta; };
-struct Open { float *p; float at(int i) const { return p[i]; } };
+struct Open { float *p; __device__ float at(int i) const { return p[i]; } };
 __global__ void three(const Matrix A, const Matrix B, Matrix C) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= C.width || y >= C.height) return;
