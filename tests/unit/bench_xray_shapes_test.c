@@ -28,9 +28,9 @@ static void triple(int i, int64_t mnk[3]) {
   mnk[2] = sizes[(i / SIZES + i % SIZES) % SIZES];
 }
 
-/* For kernels that take whole tiles only, not even every multiple of four. */
-static const int64_t whole[][3] = {
-    {128, 128, 64}, {128, 256, 128}, {256, 128, 192}, {384, 128, 64}};
+/* For kernels that take whole tiles only, or multiples of 8. */
+static const int64_t whole[][3] = {{128, 128, 64}, {128, 256, 128}, {256, 128, 192}, {384, 128, 64},
+                                   {1, 8, 8},      {67, 136, 40},   {129, 72, 200}};
 
 struct suite {
   xray_module *module;

@@ -49,6 +49,8 @@ static void test_all_there(void **state) {
                                       "cuda/double_buffer",
                                       "cuda/async_copy",
                                       "cuda/warp_tile",
+                                      "cuda/wmma",
+                                      "cuda/mma_sync",
                                       "cuda/copy",
                                       "cuda/add",
                                       "cuda/gemv",
