@@ -114,26 +114,48 @@ static bool settle_params(struct xray_case *c, struct device_fault *fault) {
   return true;
 }
 
+/* Of several launches, the one with the most threads: its geometry and registers are shown. */
+static void choose_main(struct xray_case *c) {
+  double most = -1;
+  for (int i = 0; i < c->front->nlaunches; i++) {
+    struct kernel_geometry g;
+    double threads = 0;
+    if (kernel_geometry(c->front, i, &c->size, &g, NULL)) {
+      threads = 1;
+      for (int d = 0; d < 3; d++)
+        threads *= (double)g.grid[d] * (double)g.block[d];
+    }
+    if (threads > most) {
+      most = threads;
+      c->launch = i;
+    }
+  }
+}
+
 static bool settle_launch(struct xray_case *c, struct device_fault *fault) {
   const struct kernel *f = c->front;
+  const struct xray_request *q = c->q;
   char what[256];
-  if (!f || f->nlaunches == 0)
+  if (!f || f->nlaunches < 2)
     return true;
-  for (int i = 0; c->q->entry && i < f->nlaunches; i++)
-    if (strcmp(f->launches[i].entry, c->q->entry) == 0)
+  for (int i = 0; q->entry && i < f->nlaunches; i++)
+    if (strcmp(f->launches[i].entry, q->entry) == 0)
       c->launch = i;
-  if (f->nlaunches > 1 && !c->q->entry) {
+  c->several = !q->entry && !q->grid && !q->block && !q->smem && !q->args;
+  if (c->several) {
+    choose_main(c);
+    return true;
+  }
+  if (!q->entry) {
     snprintf(what, sizeof what, "%.80s launches %d kernels one behind the other.", f->id,
              f->nlaunches);
-    wire_fault_set(fault, "launches", what, "An x-ray is of one launch.",
+    wire_fault_set(fault, "launches", what, "--grid, --block, --smem and --args are of one launch.",
                    "Name the kernel with --entry.");
     return false;
   }
-  if (f->nlaunches > 1) {
-    c->check = false;
-    snprintf(c->reason, sizeof c->reason,
-             "C was not checked: this launch is one of several that make it.");
-  }
+  c->check = false;
+  snprintf(c->reason, sizeof c->reason,
+           "C was not checked: this launch is one of several that make it.");
   return true;
 }
 
@@ -180,7 +202,7 @@ bool xray_case_begin(struct xray_case *c, const struct xray_request *q, const st
     memcpy(params.params, c->front->params, sizeof params.params);
   }
   c->size = kernel_size_default(&params, sizes[0], sizes[1], sizes[2]);
-  return settle_params(c, fault) && settle_launch(c, fault) && accepts(c, fault);
+  return settle_params(c, fault) && accepts(c, fault) && settle_launch(c, fault);
 }
 
 void xray_case_done(struct xray_case *c) {

@@ -13,6 +13,7 @@ struct xray_case {
   const struct kernel *front; /* front matter with its source; NULL: a file without */
   struct kernel *own;         /* `front` if it was read here */
   int launch;                 /* of front->launches */
+  bool several;               /* all of front->launches are run; `launch` is the main one */
   struct kernel shape;        /* op, types and layouts alone: for exact_init and the like */
   struct kernel_size size;    /* with the parameters of `front` */
   double alpha, beta;         /* C = alpha A B + beta C; 1 and 0 */

@@ -34,7 +34,7 @@ static double workspace(const struct xray_case *c, double elements_c) {
 }
 
 bool xray_data_zero_c(const struct xray_case *c) {
-  return c->beta == 0 && (c->takes_beta || c->shape.op == OP_REDUCE);
+  return c->beta == 0 && (c->takes_beta || (c->shape.op == OP_REDUCE && !c->several));
 }
 
 /* Memory that is not there is an answer here, and zeros cost nothing until they are touched. */

@@ -12,8 +12,8 @@ struct xray_data {
 };
 
 /* Makes what the arguments use: A is stream 2*seed, B 2*seed+1. C is NaN; but random (stream
- * xray_data_c) where beta is not 0, and 0 where kernels read it all the same: for a reduction, and
- * where beta = 0 is an argument. `lazy` as in xray_matrix.h. False with a
+ * xray_data_c) where beta is not 0, and 0 where kernels read it all the same: for a reduction of
+ * one launch, and where beta = 0 is an argument. `lazy` as in xray_matrix.h. False with a
  * fault if the memory is not there. Free with xray_data_done in either case. */
 bool xray_data_make(struct xray_data *d, const struct xray_case *c, const struct xray_args *args,
                     uint64_t seed, bool lazy, struct device_fault *fault);

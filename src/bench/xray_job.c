@@ -11,6 +11,7 @@
 #include "bench/xray_matrix.h"
 #include "bench/xray_occupancy.h"
 #include "bench/xray_shape.h"
+#include "bench/xray_sum.h"
 #include "bench/xray_trace.h"
 #include "bench/xray_verify.h"
 #include "sim/xray/sass.h"
@@ -272,6 +273,9 @@ static void check(struct xray_result *r, struct xray_case *c, const struct xray_
   else if (c->check && c->beta != 0 && d->c.periodic)
     snprintf(c->reason, sizeof c->reason,
              "C was not checked: with beta, that needs a launch which is not sampled.");
+  else if (c->check && c->several && r->sampled)
+    snprintf(c->reason, sizeof c->reason,
+             "C was not checked: with several launches, that needs all blocks.");
   else if (c->check && !r->finished)
     snprintf(c->reason, sizeof c->reason, "C was not checked: the launch did not end.");
   if (c->reason[0]) {
@@ -284,22 +288,48 @@ static void check(struct xray_result *r, struct xray_case *c, const struct xray_
 
 /* ---- the whole */
 
-/* All that one x-ray holds. */
-struct job {
-  struct xray_case c;
+/* One launch, ready to run. */
+struct pass {
+  struct xray_case c; /* a copy of the job's */
   struct xray_build b;
   struct xray_args a;
   struct xray_shape s;
+};
+
+/* All that one x-ray holds. */
+struct job {
+  struct xray_case c;
+  struct pass *pass; /* in the order of their launch */
+  int n;
+  struct pass *main; /* whose geometry, registers and text are shown */
   struct xray_data d;
   struct run run;
 };
+
+static bool prepare_pass(struct pass *p, struct job *j, struct device_fault *fault) {
+  double start = clock_ms();
+  bool ok = xray_build_make(&p->b, &p->c, fault);
+  struct device_built built = {.compile_ms = clock_ms() - start,
+                               .registers = p->b.code.registers,
+                               .shared_bytes = p->b.code.shared_bytes,
+                               .spill_bytes = p->b.code.spill_bytes,
+                               .log = p->b.made.log,
+                               .transfer_in_ms = NAN};
+  if (p == j->main && (ok || (built.log && built.log[0])))
+    j->run.sink->compiled(j->run.sink->ctx, &built);
+  if (!ok || !xray_args_bind(&p->a, &p->c, p->b.module, p->b.symbol, &p->b.params, fault))
+    return false;
+  xray_case_rounding(&p->c, xray_coarse_of(p->b.module, p->b.symbol));
+  return xray_shape_settle(&p->s, &p->c, &p->b, fault);
+}
 
 /* The time that is allowed begins here: large matrices take long to fill. */
 static bool make_data(struct job *j, const struct xray_request *q, struct device_fault *fault) {
   deadline_ms = clock_ms() + 1000 * limit_s(q);
   late = false;
   xray_matrix_stopped(must_stop);
-  bool ok = xray_data_make(&j->d, &j->c, &j->a, q->seed ? q->seed : 1, q->sample, fault);
+  bool ok =
+      xray_data_make(&j->d, &j->main->c, &j->main->a, q->seed ? q->seed : 1, q->sample, fault);
   return must_stop() ? stopped_fault(q, fault) : ok;
 }
 
@@ -307,34 +337,97 @@ static bool prepare(struct job *j, const struct xray_request *q, const struct ke
                     struct device_fault *fault) {
   if (!xray_case_begin(&j->c, q, rung, fault))
     return false;
-  double start = clock_ms();
-  bool ok = xray_build_make(&j->b, &j->c, fault);
-  struct device_built built = {.compile_ms = clock_ms() - start,
-                               .registers = j->b.code.registers,
-                               .shared_bytes = j->b.code.shared_bytes,
-                               .spill_bytes = j->b.code.spill_bytes,
-                               .log = j->b.made.log,
-                               .transfer_in_ms = NAN};
-  if (ok || (built.log && built.log[0]))
-    j->run.sink->compiled(j->run.sink->ctx, &built);
-  if (!ok || !xray_args_bind(&j->a, &j->c, j->b.module, j->b.symbol, &j->b.params, fault))
-    return false;
-  xray_case_rounding(&j->c, xray_coarse_of(j->b.module, j->b.symbol));
-  return xray_shape_settle(&j->s, &j->c, &j->b, fault) && make_data(j, q, fault);
+  j->n = j->c.several ? j->c.front->nlaunches : 1;
+  j->pass = alloc_zero((size_t)j->n, sizeof *j->pass);
+  j->main = &j->pass[j->c.several ? j->c.launch : 0];
+  bool uses[XRAY_ARGS_ARRAYS] = {0}; /* of any launch */
+  for (int i = 0; i < j->n; i++) {
+    struct pass *p = &j->pass[i];
+    p->c = j->c;
+    if (j->c.several)
+      p->c.launch = i;
+    if (!prepare_pass(p, j, fault))
+      return false;
+    for (int a = 0; a < XRAY_ARGS_ARRAYS; a++)
+      uses[a] = uses[a] || p->a.uses[a];
+  }
+  memcpy(j->main->a.uses, uses, sizeof uses);
+  return make_data(j, q, fault);
+}
+
+/* Runs the launches until one does not end, and adds them up in *sum. False with a fault. */
+static bool run_all(struct job *j, const struct xray_request *q, struct xray_report *sum,
+                    struct device_fault *fault) {
+  struct err err;
+  struct xray_report other = {0};
+  *sum = (struct xray_report){.finished = true};
+  for (int i = 0; i < j->n && sum->finished; i++) {
+    struct pass *p = &j->pass[i];
+    struct xray_launch l = make_launch(q, &p->b, &p->s, &j->d, &p->a, &j->run);
+    if (p->b.has_sass)
+      l.sass = &p->b.sass;
+    if (p != j->main)
+      l.trace = NULL;
+    if (!xray_run(p->b.module, &l, &other, &err)) {
+      xray_report_done(sum);
+      wire_fault_set(fault, "launch", err.text, "", "");
+      return false;
+    }
+    xray_sum_add(sum, &other);
+    if (p == j->main)
+      sum->blocks_executed = other.blocks_executed;
+    xray_report_done(&other);
+    for (int a = 0; a < XRAY_ARGS_ARRAYS; a++) /* the next launch finds what this one left */
+      j->d.arrays[a].written = true;
+  }
+  return true;
+}
+
+static void tell_launches(const struct job *j, struct xray_result *out) {
+  struct str list = {0};
+  for (int i = 0; i < j->n; i++) {
+    const struct xray_shape *s = &j->pass[i].s;
+    str_addf(&list, "%s%.40s %lld", i ? ", " : "", j->pass[i].b.entry, (long long)block_count(s));
+  }
+  result_warn(
+      &out->head,
+      "Counts are of %d launches (blocks: %.120s); the rest, such as registers, is of %.40s.", j->n,
+      list.data, j->main->b.entry);
+  str_free(&list);
+}
+
+/* What the machine code of all launches holds. */
+static void sum_sass(struct job *j) {
+  for (int i = 0; i < j->n; i++) {
+    struct pass *p = &j->pass[i];
+    if (p == j->main)
+      continue;
+    xray_sum_mix(&j->main->b.sass, &p->b.sass);
+    j->main->b.has_sass = j->main->b.has_sass && p->b.has_sass;
+    j->main->b.made.ms += p->b.made.ms;
+  }
+}
+
+static void fill(struct job *j, const struct xray_request *q, const struct xray_report *rep,
+                 struct xray_result *out) {
+  struct pass *p = j->main;
+  sum_sass(j);
+  fill_head(&out->head, &p->c, &p->b);
+  fill_run(out, &p->c, &p->b, &p->s, &p->a, rep);
+  fill_code(out, &p->b, &p->s, rep);
+  out->compile_ms = p->b.made.ptx ? p->b.made.ms : NAN;
+  xray_lines_fill(out, &p->b, rep);
+  fill_text(out, &j->run, &p->b, q);
+  if (j->n > 1)
+    tell_launches(j, out);
 }
 
 static bool launch(struct job *j, const struct xray_request *q, struct xray_result *out,
                    struct device_fault *fault) {
   struct xray_report rep;
-  struct err err;
-  struct xray_launch l = make_launch(q, &j->b, &j->s, &j->d, &j->a, &j->run);
-  if (j->b.has_sass)
-    l.sass = &j->b.sass;
   double start = clock_ms();
-  if (!xray_run(j->b.module, &l, &rep, &err)) {
-    wire_fault_set(fault, "launch", err.text, "", "");
+  if (!run_all(j, q, &rep, fault))
     return false;
-  }
   double ms = clock_ms() - start;
   send_trace(&j->run);
   bool stopped = !rep.finished && must_stop();
@@ -342,16 +435,11 @@ static bool launch(struct job *j, const struct xray_request *q, struct xray_resu
     xray_report_done(&rep);
     return stopped_fault(q, fault);
   }
-  fill_head(&out->head, &j->c, &j->b);
-  fill_run(out, &j->c, &j->b, &j->s, &j->a, &rep);
-  fill_code(out, &j->b, &j->s, &rep);
+  fill(j, q, &rep, out);
   out->run_ms = ms;
-  out->compile_ms = j->b.made.ptx ? j->b.made.ms : NAN;
-  xray_lines_fill(out, &j->b, &rep);
-  fill_text(out, &j->run, &j->b, q);
   if (stopped)
     result_warn(&out->head, "The launch was stopped after %g s; it was not done.", limit_s(q));
-  check(out, &j->c, &j->d, &j->a);
+  check(out, &j->main->c, &j->d, &j->main->a);
   xray_report_done(&rep);
   return true;
 }
@@ -366,7 +454,9 @@ bool xray_job_run(const struct xray_request *q, const struct kernel *rung,
   *fault = (struct device_fault){0};
   bool ok = prepare(j, q, rung, fault) && launch(j, q, out, fault);
   xray_data_done(&j->d);
-  xray_build_done(&j->b);
+  for (int i = 0; i < j->n; i++)
+    xray_build_done(&j->pass[i].b);
+  free(j->pass);
   xray_case_done(&j->c);
   str_free(&j->run.print);
   str_free(&j->run.trace);

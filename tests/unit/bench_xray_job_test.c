@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "bench/xray_job.h"
+#include "kernels/catalog.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -352,6 +353,62 @@ static void test_memory_that_is_not_there(void **state) {
   refused(&q, "out_of_memory", "memory");
 }
 
+/* Runs a rung of the catalog at 70 x 50; `entry` and `grid` may be NULL. */
+static bool rung(const catalog *c, const char *id, const char *entry, const char *grid,
+                 struct xray_result *r, struct device_fault *f) {
+  int compiled = 0;
+  const struct xray_job_sink sink = {&compiled, stopped, on_compiled, on_trace};
+  const struct xray_request q = {
+      .kernel = id, .M = 70, .N = 50, .K = 1, .entry = entry, .grid = grid};
+  bool ok = xray_job_run(&q, catalog_find(c, id), &sink, r, f);
+  assert_true(!ok || compiled == 1);
+  return ok;
+}
+
+/* What one launch alone counts; its C is not checked. */
+static struct xray_counts alone(const catalog *c, const char *id, const char *entry) {
+  struct xray_result r;
+  struct device_fault f;
+  if (!rung(c, id, entry, NULL, &r, &f))
+    fail_msg("%s: %s %s", entry, f.what, f.why);
+  assert_false(r.verified);
+  struct xray_counts n = r.counts;
+  xray_result_done(&r);
+  return n;
+}
+
+/* All launches of a rung: their sum is right, and so are the sums of the counts. */
+static void test_several_launches(void **state) {
+  (void)state;
+  static const char *const rungs[][3] = {{"cuda/reduce_tree", "clear", "reduce"},
+                                         {"cuda/reduce_best", "partial", "finish"}};
+  catalog *c = catalog_new();
+  for (int i = 0; i < 2; i++) {
+    struct xray_result r;
+    struct device_fault f;
+    struct xray_counts a = alone(c, rungs[i][0], rungs[i][1]);
+    struct xray_counts b = alone(c, rungs[i][0], rungs[i][2]);
+    if (!rung(c, rungs[i][0], NULL, NULL, &r, &f))
+      fail_msg("%s: %s %s", rungs[i][0], f.what, f.why);
+    assert_true(r.finished && r.nproblems == 0 && r.verified && r.head.verify.ok);
+    assert_string_equal(r.entry, i == 0 ? "reduce" : "partial");
+    assert_int_equal(r.head.nwarnings, 1);
+    assert_non_null(strstr(r.head.warnings[0], rungs[i][1]));
+    assert_non_null(strstr(r.head.warnings[0], rungs[i][2]));
+    double gst = 0;
+    for (int l = 0; l < r.nlines; l++)
+      gst += r.lines[l].counts.gst_requests;
+    assert_true(gst == r.counts.gst_requests && gst == a.gst_requests + b.gst_requests);
+    for (int k = 0; xray_result_count_name(k); k++)
+      assert_true(xray_result_count(&r.counts, k) ==
+                  xray_result_count(&a, k) + xray_result_count(&b, k));
+    xray_result_done(&r);
+    assert_false(rung(c, rungs[i][0], NULL, "1", &r, &f)); /* a grid for which of them? */
+    assert_string_equal(f.code, "launches");
+  }
+  catalog_free(c);
+}
+
 static void test_stopped(void **state) {
   (void)state;
   struct xray_request q = ask("endless", "A,B,C,M,N,K");
@@ -387,6 +444,7 @@ int main(void) {
       cmocka_unit_test(test_no_parameters),
       cmocka_unit_test(test_shapes_that_do_not_fit),
       cmocka_unit_test(test_memory_that_is_not_there),
+      cmocka_unit_test(test_several_launches),
       cmocka_unit_test(test_stopped),
       cmocka_unit_test(test_seconds),
   };
