@@ -243,7 +243,7 @@ static void test_parameters(void **state) {
   struct kernel_scope scope = {tiled, &size, 132, NAN};
   double v;
   assert_true(kernel_lookup(&scope, "sms", &v) && v == 132);
-  assert_false(kernel_lookup(&scope, "smem_sm", &v));
+  assert_true(kernel_lookup(&scope, "smem_sm", &v) && v == KERNEL_CARD_SMEM_SM);
   assert_false(kernel_lookup(&scope, "Q", &v));
 }
 
@@ -280,7 +280,8 @@ static void test_formulas(void **state) {
     struct kernel_size size = size_of(k, 12, 34, 56);
     double a, b, d;
     kernel_elements(k, &size, &a, &b, &d);
-    assert_true(kernel_dram_min(k, &size) == 4 * (a + b + d));
+    a *= (double)kernel_dtype_size(k->a), b *= (double)kernel_dtype_size(k->b);
+    assert_true(kernel_dram_min(k, &size) == a + b + d * (double)kernel_dtype_size(k->c));
   }
   struct kernel_size size = size_of(tiled, 4096, 4096, 4096);
   assert_true(kernel_flop(tiled, &size) == 137438953472.0);
