@@ -19,7 +19,7 @@
 /* The transpose as it is defined. C[N][M] = A[M][N]^T, both row-major; a block of 32 x 8 threads
  * moves 8 rows of 32 elements.
  *
- * Traffic of one warp, M and N multiples of 8, at least 32:
+ * Traffic of one warp, M and N multiples of 32:
  *   A[r*N + c]: 32 neighbours              ->  4 sectors of 32 bytes,  1 wavefront
  *   C[c*M + r]: 32 addresses M floats apart -> 32 sectors of 32 bytes, 32 wavefronts
  * A sector of C is written by 8 warps, 4 bytes each: the caches must gather it before memory sees
