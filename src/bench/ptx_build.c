@@ -313,8 +313,7 @@ static bool attempts(struct builder *b, struct err *err) {
       nvrtc_output_done(&made);
       if (!b->q->resources || b->cubin)
         return true;
-      err_set(err, "%s", code.text);
-      return err_prefix(err, "The PTX is there, but not the machine code");
+      return err_set(err, "The PTX is there, but not the machine code: %s", code.text);
     }
     bool again = assembler_failed(b, &made);
     if (again) {

@@ -44,7 +44,9 @@ static bool check_file(void *ctx, const struct ptx_file *f) {
     for (int a = 0; a < PTX_CODE_ARCHS; a++) {
       const char *entry = f->kernel->launches[i].entry;
       struct cuda_shipped s = shipped(f, entry, ptx_code_archs[a]);
-      if (ptx_code_archs[a] == USUAL_ARCH && s.arch != USUAL_ARCH && recorded(f->kernel))
+      /* of a kernel for newer GPUs NVRTC may make other PTX for the usual one than is shipped */
+      if (f->kernel->cc_min < 7.6 && ptx_code_archs[a] == USUAL_ARCH && s.arch != USUAL_ARCH &&
+          recorded(f->kernel))
         fail_msg("%s: its machine code is not recorded: run scripts/make_ptx.sh", f->path);
       if (!s.arch)
         continue;
@@ -92,6 +94,8 @@ static bool check_again(void *ctx, const struct ptx_file *f) {
     fail_msg("%s: %s", f->path, err.text);
   for (int e = 0; e < b.nentries; e++) {
     struct cuda_shipped now, then = shipped(f, b.entries[e].symbol, USUAL_ARCH);
+    if (then.arch != USUAL_ARCH)
+      continue; /* test_recorded says where there may be none */
     if (!ptx_code_of(&b, e, USUAL_ARCH, &now, &err))
       fail_msg("%s: %s", f->path, err.text);
     bool same = now.registers == then.registers && now.shared_bytes == then.shared_bytes &&
