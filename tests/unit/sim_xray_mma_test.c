@@ -323,6 +323,8 @@ static void test_refused(void **state) {
       {"wgmma.fence.sync.aligned;", "wgmma works on 4 warps at once"},
       {"setmaxnreg.inc.sync.aligned.u32 40;", "setmaxnreg"},
       {"cp.async.bulk.commit_group;", "TMA"},
+      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%d1], [%d2], 16, [%d3];",
+       "compute_80"},
       {"barrier.cluster.arrive;", "cluster"},
       {"mapa.u64 %d4, %d1, %r1;", "cluster"},
       {"mov.u32 %r4, %envreg2;", "Grid"},

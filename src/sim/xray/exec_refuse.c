@@ -18,9 +18,9 @@ void exec_refuse(struct machine *m, const struct warp *w, const struct insn *in,
   static const struct {
     const char *start, *what;
   } known[] = {
-      {"cp.async.bulk.tensor", "TMA copies are not run by the x-ray"},
-      {"cp.async.bulk", "Bulk copies are not run by the x-ray; with --arch compute_80 "
-                        "cuda::memcpy_async makes none"},
+      {"cp.async.bulk.shared", "Bulk copies are not run by the x-ray; with --arch compute_80 "
+                               "cuda::memcpy_async makes none"},
+      {"cp.async.bulk", "TMA copies are not run by the x-ray"},
       {"cp.reduce.async.bulk", "TMA copies are not run by the x-ray"},
       {"tensormap", "TMA copies are not run by the x-ray"},
       {"wgmma", "wgmma works on 4 warps at once and is not run by the x-ray"},

@@ -118,13 +118,14 @@ static void read_address(struct body *b, struct ptx_operand *o) {
 }
 
 static void read_vector(struct body *b, struct ptx_operand *o) {
-  struct ptx_operand parts[64];
+  enum { MOST = 256 }; /* wgmma takes 128 */
+  struct ptx_operand parts[MOST];
   int n = 0;
   o->kind = PTX_VECTOR;
   if (ptx_parse_accept(b->r, "}"))
     return;
   do {
-    if (n == 64) {
+    if (n == MOST) {
       ptx_parse_fail(b->r, "a vector is too long");
       return;
     }
