@@ -170,9 +170,9 @@ static inline uint64_t eval_round(eval_wide v, struct eval_type t, char mode) {
     return sign;
   int top = p.e + 112; /* exponent of the leading digit, if normal */
   int unit = (top < f.emin ? f.emin : top) - (f.digits - 1), drop = unit - p.e;
-  eval_u kept = drop > 120 ? 0 : p.m >> drop;
-  eval_u rest = drop > 120 ? 1 : p.m - (kept << drop), half = (eval_u)1 << (drop - 1);
   bool far = drop > 120;
+  eval_u kept = far ? 0 : p.m >> drop, rest = far ? 1 : p.m - (kept << drop);
+  eval_u half = far ? 0 : (eval_u)1 << (drop - 1);
   bool up = mode == 'n'   ? !far && (rest > half || (rest == half && kept & 1))
             : mode == 'm' ? p.minus && rest
             : mode == 'p' ? !p.minus && rest
